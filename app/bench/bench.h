@@ -91,9 +91,6 @@ struct bench_stat {
 /** Of n values, which it sorts in place. */
 void bench_stat(double v[], unsigned int n, struct bench_stat *s);
 
-/** {median, spread, noisy} */
-json_t *bench_stat_json(const struct bench_stat *s);
-
 /**
  * Zeroed memory in huge pages where the kernel has any, so that it doesn't
  * depend on chance which lines share a set of the cache. free() frees it.

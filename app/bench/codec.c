@@ -17,15 +17,16 @@
  *
  * Times are of this thread's CPU clock: what else runs on the machine then
  * hurts only through caches and memory.
+ *
+ * "paths" has an object for each path: isa, crc, isn, op, set, burst_flits,
+ * ns_per_flit, copy_ns, isal_crc_ns, ratio_vs_isal, ratio_vs_copy; null for what
+ * was not measured. -EBADMSG: an implementation did not accept its own flits.
  */
-
-#include "bench_codec.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -34,14 +35,13 @@
 #include <isa-l/crc64.h>
 #endif
 
-#include "clock_ns.h"
+#include "bench.h"
 #include "rl_codec.h"
 #include "rl_prng.h"
 #include "stop_signal.h"
 
 #define BURST_MAX 1024
 #define SET_FLITS_MAX (64u * 1024 * 1024 / RL_FLIT_BYTES)
-#define DEFAULT_REPS 15
 #define REPS_MAX 201
 /* Flits of one sample; CRCs by table are 20 to 30 times slower. */
 #define SAMPLE_FLITS SET_FLITS_MAX
@@ -241,7 +241,7 @@ sample(struct bench *b, const struct path *p, burst_fn fn,
        const struct working_set *w, unsigned int start, unsigned int total)
 {
 	unsigned int at = start;
-	const double t0 = (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const double t0 = (double)bench_cpu_ns();
 
 	for (unsigned int done = 0; done < total; done += w->burst) {
 		fn(b, p, at, w->burst);
@@ -249,7 +249,7 @@ sample(struct bench *b, const struct path *p, burst_fn fn,
 		if (at == w->flits)
 			at = 0;
 	}
-	return ((double)clock_ns(CLOCK_THREAD_CPUTIME_ID) - t0) / total;
+	return ((double)bench_cpu_ns() - t0) / total;
 }
 
 /** One repetition: everything once, in turn. */
@@ -274,21 +274,6 @@ repetition(struct bench *b, const struct working_set *w, unsigned int rep)
 			p->ns[op][rep] = sample(b, p, burst_fns[op], w, start,
 						total);
 	}
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *v, unsigned int n)
-{
-	qsort(v, n, sizeof(v[0]), compare);
-	return v[n / 2];
 }
 
 /** Lays the flits of @p w out in order, or shuffled. */
@@ -319,11 +304,10 @@ report_path(struct bench *b, json_t *paths, unsigned int set, unsigned int i,
 {
 	struct path *p = &b->path[i];
 
-	if (human != NULL)
-		fprintf(human, "  %-7s %-10s", rl_isa_name(p->isa),
-			p->coding->crc_name);
+	fprintf(human, "  %-7s %-10s", rl_isa_name(p->isa),
+		p->coding->crc_name);
 	for (int op = 0; op < OP_COUNT; op++) {
-		const double ns = median(p->ns[op], b->reps);
+		const double ns = bench_median(p->ns[op], b->reps);
 		json_t *o = json_pack(
 			"{s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:f}", "isa",
 			rl_isa_name(p->isa), "crc", p->coding->crc_name, "isn",
@@ -342,17 +326,13 @@ report_path(struct bench *b, json_t *paths, unsigned int set, unsigned int i,
 		json_object_set_new(o, "ratio_vs_isal", json_null());
 #endif
 		json_array_append_new(paths, o);
-		if (human != NULL)
-			fprintf(human, " %8.2f", ns);
+		fprintf(human, " %8.2f", ns);
 	}
 #ifdef RL_HAVE_ISAL
-	if (human != NULL)
-		fprintf(human, " %7.2fx %7.2fx",
-			b->isal[set] / b->ns[i][OP_TX][set],
-			b->isal[set] / b->ns[i][OP_RX][set]);
+	fprintf(human, " %7.2fx %7.2fx", b->isal[set] / b->ns[i][OP_TX][set],
+		b->isal[set] / b->ns[i][OP_RX][set]);
 #endif
-	if (human != NULL)
-		fprintf(human, "\n");
+	fprintf(human, "\n");
 }
 
 static void
@@ -363,24 +343,19 @@ measure_set(struct bench *b, json_t *paths, unsigned int set, FILE *human)
 	arrange(b, w);
 	for (unsigned int r = 0; r < b->reps; r++)
 		repetition(b, w, r);
-	b->copy[set] = median(b->copy_ns, b->reps);
-	if (human != NULL)
-		fprintf(human, "%s: %u flits in bursts of %u; copy %.2f ns",
-			w->name, w->flits, w->burst, b->copy[set]);
+	b->copy[set] = bench_median(b->copy_ns, b->reps);
+	fprintf(human, "%s: %u flits in bursts of %u; copy %.2f ns", w->name,
+		w->flits, w->burst, b->copy[set]);
 #ifdef RL_HAVE_ISAL
-	b->isal[set] = median(b->isal_ns, b->reps);
-	if (human != NULL)
-		fprintf(human, ", ISA-L's CRC-64 %.2f ns",
-			b->isal[set]);
+	b->isal[set] = bench_median(b->isal_ns, b->reps);
+	fprintf(human, ", ISA-L's CRC-64 %.2f ns", b->isal[set]);
 #endif
-	if (human != NULL)
-		fprintf(human,
-			"\n  %-7s %-10s %8s %8s %8s %8s  TX and RX against ISA-L\n",
-			"isa", "crc", "tx ns", "rx ns", "hop ns", "check ns");
+	fprintf(human,
+		"\n  %-7s %-10s %8s %8s %8s %8s  TX and RX against ISA-L\n",
+		"isa", "crc", "tx ns", "rx ns", "hop ns", "check ns");
 	for (unsigned int i = 0; i < b->npaths; i++)
 		report_path(b, paths, set, i, human);
-	if (human != NULL)
-		fflush(human);
+	fflush(human);
 }
 
 static int
@@ -450,7 +425,7 @@ bench_open(struct bench **out, unsigned int reps)
 
 	if (b == NULL)
 		return -ENOMEM;
-	b->reps = reps == 0 ? DEFAULT_REPS : rl_min_u32(reps, REPS_MAX);
+	b->reps = rl_min_u32(reps, REPS_MAX);
 	b->src = calloc(SET_FLITS_MAX, sizeof(b->src[0]));
 	b->dst = calloc(SET_FLITS_MAX, sizeof(b->dst[0]));
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(b->numbers); i++)
@@ -467,14 +442,14 @@ bench_open(struct bench **out, unsigned int reps)
 }
 
 int
-rl_bench_codec(json_t *out, FILE *human, unsigned int reps)
+bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
 {
 	json_t *paths = json_array();
 	struct bench *b;
 	int rc;
 
 	json_object_set_new(out, "paths", paths);
-	rc = bench_open(&b, reps);
+	rc = bench_open(&b, o->reps);
 	if (rc != 0)
 		return rc;
 	json_object_set_new(out, "reps", json_integer(b->reps));

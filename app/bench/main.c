@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "bench_codec.h"
 #include "bench_host.h"
 #include "opts.h"
 #include "report_file.h"
@@ -25,12 +24,6 @@ struct suite {
 	bench_fn run;
 	const char *what;
 };
-
-int
-bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
-{
-	return rl_bench_codec(out, human, o->reps);
-}
 
 static const struct suite suites[] = {
 	{ "codec", bench_codec, "CRC, ISN and FEC, every instruction set" },

@@ -9,6 +9,11 @@
  * time to get memory from the system counts; but a first one is not timed: a
  * virtual machine may have to get its memory from its host first, which costs
  * more than all the rest.
+ *
+ * The figures: "compute" (by fabric and engine), "proof" (by size: tables, proof,
+ * memory), "update" (after a link, after a switch: update, proof, flows to hold),
+ * "graphs" (stretch, busiest link), "check", "failures" and "detours". -EBADMSG:
+ * the checker found fault with tables.
  */
 
 #include "route_bench.h"
@@ -21,8 +26,6 @@
 #include "rl_check.h"
 #include "rl_prng.h"
 #include "stop_signal.h"
-
-#define DEFAULT_REPS 9
 
 int
 bench_torus(struct rl_topo *t, unsigned int n)
@@ -54,8 +57,7 @@ time_compute(const struct bench_route *b, const struct rl_topo *t,
 		rl_route_free(*r);
 		ret = rl_route_compute(t, engine, RL_VCS, r, err);
 		if (ret != 0) {
-			if (b->human != NULL)
-				fprintf(b->human, "%s: %s\n", engine, err);
+			fprintf(b->human, "%s: %s\n", engine, err);
 			return ret;
 		}
 		if (i == 0)
@@ -90,9 +92,8 @@ bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
 					name, "engine", engine, "switches",
 					(int)(n * n * n), "cpu_ms", cpu_ms,
 					"wall_ms", wall_ms));
-		if (b->human != NULL)
-			fprintf(b->human, "%-10s %-11s %8.2f ms cpu, %8.2f ms "
-				"wall\n", name, engine, cpu_ms, wall_ms);
+		fprintf(b->human, "%-10s %-11s %8.2f ms cpu, %8.2f ms wall\n",
+			name, engine, cpu_ms, wall_ms);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
@@ -151,9 +152,8 @@ bench_check(const struct bench_route *b, unsigned int n)
 				    json_pack("{s:i, s:f}", "switches",
 					      (int)(n * n * n), "cpu_ms",
 					      cpu_ms));
-		if (b->human != NULL)
-			fprintf(b->human, "check of all %u pairs: %.2f ms "
-				"cpu\n", n * n * n * (n * n * n - 1), cpu_ms);
+		fprintf(b->human, "check of all %u pairs: %.2f ms cpu\n",
+			n * n * n * (n * n * n - 1), cpu_ms);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
@@ -233,11 +233,10 @@ bench_failures(const struct bench_route *b, unsigned int n)
 			  "connected", (int)f->connected, "routed",
 			  (int)f->routed, "stretch", f->stretch, "extra_max",
 			  (int)f->extra, "cpu_ms", f->cpu_ms));
-	if (b->human != NULL)
-		fprintf(b->human, "%u links and %u switches failed, %u draws: "
-			"%u of %u routed, stretch %.4f, longest detour +%u, "
-			"%.1f ms cpu\n", links, switches, b->reps, f->routed,
-			f->connected, f->stretch, f->extra, f->cpu_ms);
+	fprintf(b->human, "%u links and %u switches failed, %u draws: "
+		"%u of %u routed, stretch %.4f, longest detour +%u, "
+		"%.1f ms cpu\n", links, switches, b->reps, f->routed,
+		f->connected, f->stretch, f->extra, f->cpu_ms);
 	return 0;
 }
 
@@ -276,14 +275,13 @@ bench_detours(const struct bench_route *b, unsigned int n)
 				  (double)(d.hops_after - d.hops_before) /
 					  (double)rl_max_u64(1, d.covered),
 				  "max_hops", (int)d.max_hops));
-		if (b->human != NULL)
-			fprintf(b->human, "detours on %ux%ux%u: %llu of %llu "
-				"covered, %.2f links longer, %.0f ms cpu\n", n,
-				n, n, (unsigned long long)d.covered,
-				(unsigned long long)d.connected,
-				(double)(d.hops_after - d.hops_before) /
-					(double)rl_max_u64(1, d.covered),
-				(double)(bench_cpu_ns() - c0) / 1e6);
+		fprintf(b->human, "detours on %ux%ux%u: %llu of %llu "
+			"covered, %.2f links longer, %.0f ms cpu\n", n,
+			n, n, (unsigned long long)d.covered,
+			(unsigned long long)d.connected,
+			(double)(d.hops_after - d.hops_before) /
+				(double)rl_max_u64(1, d.covered),
+			(double)(bench_cpu_ns() - c0) / 1e6);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
@@ -291,23 +289,24 @@ bench_detours(const struct bench_route *b, unsigned int n)
 }
 
 int
-rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
-	       bool quick)
+bench_route(const struct bench_opts *o, json_t *out, FILE *human)
 {
-	struct bench_route b = {.out = out, .human = human, .seed = seed,
-				.reps = reps == 0 ? DEFAULT_REPS : reps};
-	const unsigned int n = quick ? 5 : 10;
+	const struct bench_route b = {
+		.out = out,
+		.human = human,
+		.seed = o->seed,
+		.reps = rl_min_u32(o->reps, ROUTE_REPS_MAX),
+	};
+	const unsigned int n = o->quick ? 5 : 10;
 	int ret;
 
-	if (b.reps > ROUTE_REPS_MAX)
-		b.reps = ROUTE_REPS_MAX;
-	ret = bench_sizes(&b, quick);
+	ret = bench_sizes(&b, o->quick);
 	if (ret == 0 && stop_asked() == 0)
-		ret = bench_proofs(&b, quick);
+		ret = bench_proofs(&b, o->quick);
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_updates(&b, n);
 	if (ret == 0 && stop_asked() == 0)
-		ret = bench_graphs(&b, quick);
+		ret = bench_graphs(&b, o->quick);
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_check(&b, n);
 	if (ret == 0 && stop_asked() == 0)
@@ -315,10 +314,4 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_detours(&b, n);
 	return ret;
-}
-
-int
-bench_route(const struct bench_opts *o, json_t *out, FILE *human)
-{
-	return rl_bench_route(out, human, o->reps, o->seed, o->quick);
 }

@@ -4,7 +4,11 @@
 
 /** @file Inside of suite `route`: what its two files share. */
 
-#include "bench_route.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "rl_route.h"
 
 /** Repetitions at most. */

@@ -63,11 +63,10 @@ bench_proof(const struct bench_route *b, json_t *rows, unsigned int n,
 		"{s:i, s:f, s:f, s:f}", "switches", (int)(n * n * n),
 		"tables_cpu_ms", bench_median(tables, reps), "proof_cpu_ms",
 		bench_median(proof, reps), "peak_mb", mb));
-	if (b->human != NULL)
-		fprintf(b->human, "%ux%ux%u: tables %.1f ms, proof %.1f ms "
-			"cpu, %.0f MB at most\n", n, n, n,
-			bench_median(tables, reps), bench_median(proof, reps),
-			mb);
+	fprintf(b->human, "%ux%ux%u: tables %.1f ms, proof %.1f ms "
+		"cpu, %.0f MB at most\n", n, n, n,
+		bench_median(tables, reps), bench_median(proof, reps),
+		mb);
 	return 0;
 }
 
@@ -181,16 +180,15 @@ update_say(const struct bench_route *b, json_t *rows, unsigned int n,
 		bench_median(u->back, reps),
 		"flows_touched", (double)u->touched / reps, "flows_held",
 		(double)u->held / reps));
-	if (b->human != NULL)
-		fprintf(b->human, "%ux%ux%u, one %s failed, %u draws: update "
-			"%.1f ms, proof %.1f ms, both %.1f (worst %.1f); flows "
-			"to hold found in %.1f ms: %.0f of %.0f touched; all "
-			"%.1f ms; when it works again %.1f ms\n", n,
-			n, n, what, reps, bench_median(u->update, reps),
-			bench_median(u->proof, reps), both, u->both[reps - 1],
-			bench_median(u->hold, reps), (double)u->held / reps,
-			(double)u->touched / reps, bench_median(u->all, reps),
-			bench_median(u->back, reps));
+	fprintf(b->human, "%ux%ux%u, one %s failed, %u draws: update "
+		"%.1f ms, proof %.1f ms, both %.1f (worst %.1f); flows "
+		"to hold found in %.1f ms: %.0f of %.0f touched; all "
+		"%.1f ms; when it works again %.1f ms\n", n,
+		n, n, what, reps, bench_median(u->update, reps),
+		bench_median(u->proof, reps), both, u->both[reps - 1],
+		bench_median(u->hold, reps), (double)u->held / reps,
+		(double)u->touched / reps, bench_median(u->all, reps),
+		bench_median(u->back, reps));
 }
 
 /* All works again, and the tables follow. */
@@ -342,12 +340,11 @@ bench_graph(const struct bench_route *b, json_t *rows, unsigned int i)
 			"stretch", rep->stretch_mean, "busiest",
 			(int)rep->load_max, "mean", rep->load_mean, "ratio",
 			ratio, "tables_cpu_ms", tables, "proof_cpu_ms", proof));
-		if (b->human != NULL)
-			fprintf(b->human, "%s: VLs %u + %u, stretch %.4f, "
-				"busiest link %u of mean %.1f (%.2f), tables "
-				"%.0f ms, proof %.0f ms\n", name, r->vls,
-				r->detour_vls, rep->stretch_mean, rep->load_max,
-				rep->load_mean, ratio, tables, proof);
+		fprintf(b->human, "%s: VLs %u + %u, stretch %.4f, "
+			"busiest link %u of mean %.1f (%.2f), tables "
+			"%.0f ms, proof %.0f ms\n", name, r->vls,
+			r->detour_vls, rep->stretch_mean, rep->load_max,
+			rep->load_mean, ratio, tables, proof);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);

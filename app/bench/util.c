@@ -95,13 +95,6 @@ bench_stat(double v[], unsigned int n, struct bench_stat *s)
 	s->noisy = s->spread > BENCH_NOISY || s->median <= 0;
 }
 
-json_t *
-bench_stat_json(const struct bench_stat *s)
-{
-	return json_pack("{s:f,s:f,s:b}", "median", s->median, "spread",
-			 s->spread, "noisy", s->noisy);
-}
-
 #define HUGE_BYTES (2u << 20)
 
 void *
