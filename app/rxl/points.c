@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reflit-sim rxl-points`: computes points for the driver of `rxl`. Each line
+ * `reflit-sim rxl-points`: computes for `rxl` and `scenario` (driver/). Each line
  * of standard input is an object with one member; each is answered by an object
  * on a line of standard output:
  *
  *   {"case": {...}}    simulates: see struct rxl_case; answers all counters
  *   {"model": {"ber": N}}   what FEC makes of independent errors, exactly
  *   {"expect": {...}}  what a path should do: see rl_rxl_expect.h
+ *   {"scenario": {"figure": "fig4", "profile": "cxl"}}   see scenario.h
  *
  * An invalid request is answered by {"error": "..."}.
  */
@@ -21,6 +22,7 @@
 #include "profile.h"
 #include "rl_rxl_app.h"
 #include "rl_rxl_expect.h"
+#include "scenario.h"
 
 struct field {
 	const char *name;
@@ -196,6 +198,23 @@ answer_expect(json_t *values)
 }
 
 static json_t *
+answer_scenario(json_t *values)
+{
+	const char *figure, *profile;
+	enum rl_profile p;
+	enum rxl_figure f;
+	json_t *o;
+
+	if (json_unpack(values, "{s:s,s:s}", "figure", &figure, "profile",
+			&profile) != 0 ||
+	    rxl_figure_find(figure, &f) != 0 ||
+	    rxl_profile_find(profile, &p) != 0)
+		return error("no such figure");
+	o = rxl_scenario_play(f, p);
+	return o != NULL ? o : error("out of memory");
+}
+
+static json_t *
 answer(const char *line)
 {
 	static const struct {
@@ -205,6 +224,7 @@ answer(const char *line)
 		{ "case", answer_case },
 		{ "model", answer_model },
 		{ "expect", answer_expect },
+		{ "scenario", answer_scenario },
 	};
 	json_t *o = json_loads(line, 0, NULL), *to = NULL;
 

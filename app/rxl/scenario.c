@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ep_ctrl.h"
 #include "rl_memtxn.h"
 #include "scenario.h"
 
@@ -21,17 +22,35 @@
 struct play {
 	enum rxl_figure fig;
 	enum rl_profile profile;
-	struct rxl_ladder *ladder;
-	struct rxl_scenario_result *result;
+	json_t *events;
 	struct rl_rxl_path *path;
 	struct rl_memtxn agent[RL_RXL_SIDES];
-	unsigned int done;   /**< of the four flits */
-	unsigned int warm;   /**< of the warm-up */
-	unsigned int seen;   /**< bit per received flit */
-	unsigned int newest; /**< 1 + highest flit received */
+	unsigned int done; /**< of the four flits */
+	unsigned int warm; /**< of the warm-up */
+	bool dropped;
 	bool reverse_sent;
 	uint8_t mem[MEM_BYTES];
 };
+
+static const char *const op_name[] = {
+	[RL_MEMTXN_READ] = "read",
+	[RL_MEMTXN_WRITE] = "write",
+	[RL_MEMTXN_RSP] = "response",
+	[RL_MEMTXN_DATA] = "data",
+};
+
+int
+rxl_figure_find(const char *name, enum rxl_figure *fig)
+{
+	static const char *const names[] = { "fig4", "fig5a", "fig5b" };
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*fig = (enum rxl_figure)i;
+			return 0;
+		}
+	return -ENOENT;
+}
 
 /** The side whose four flits the figure shows. */
 static unsigned int
@@ -46,44 +65,18 @@ slot_of(const struct play *p)
 	return rl_rxl_path_slot(p->path);
 }
 
-static uint64_t
-ladder_ns(uint64_t slot)
-{
-	return slot < START_SLOT ? 0 : (slot - START_SLOT) * SLOT_NS;
-}
-
+/** Adds an event; takes @p e. */
 static void
-append(char *list, size_t size, char c)
+tell(struct play *p, const char *kind, uint64_t slot, unsigned int side,
+     json_t *e)
 {
-	const size_t n = strlen(list);
+	const uint64_t ns =
+		slot < START_SLOT ? 0 : (slot - START_SLOT) * SLOT_NS;
 
-	if (n + 1 < size)
-		list[n] = c;
-}
-
-/** Flit @p i reached the upper layer of the receiver. */
-static void
-received(struct play *p, unsigned int i)
-{
-	struct rxl_scenario_result *r = p->result;
-	const uint64_t t = ladder_ns(slot_of(p));
-	const unsigned int to = 1 - subject(p);
-	const char letter = (char)('A' + i);
-
-	append(r->received, sizeof(r->received), letter);
-	if (p->seen >> i & 1) {
-		r->again++;
-		rxl_ladder_remark(p->ladder, t, to, "%c goes up AGAIN", letter);
-	} else if (i > p->newest) {
-		r->out_of_order++;
-		rxl_ladder_remark(p->ladder, t, to, "%c goes up OUT OF ORDER",
-				  letter);
-	} else {
-		rxl_ladder_remark(p->ladder, t, to, "%c goes up", letter);
-	}
-	p->seen |= 1u << i;
-	if (i >= p->newest)
-		p->newest = i + 1;
+	json_object_set_new(e, "kind", json_string(kind));
+	json_object_set_new(e, "t_ns", json_integer((json_int_t)ns));
+	json_object_set_new(e, "side", json_integer(side));
+	json_array_append_new(p->events, e);
 }
 
 static void
@@ -107,7 +100,9 @@ poll_plain(struct play *p, unsigned int side, struct rl_ep *ep, uint64_t now_ns)
 
 	while ((pkt = rl_ep_recv(ep)) != NULL) {
 		if (side == DEVICE)
-			received(p, pkt->wire[RL_FLIT_DATA_OFF]);
+			tell(p, "up", slot, side,
+			     json_pack("{s:i}", "value",
+				       pkt->wire[RL_FLIT_DATA_OFF]));
 		rl_packet_put(rl_rxl_path_cache(p->path), pkt);
 	}
 	if (side == DEVICE && p->warm < WARM_UP_FLITS) {
@@ -165,94 +160,99 @@ poll_device(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	poll(ctx, DEVICE, ep, now_ns);
 }
 
-/** Counts executed requests, for figure 5a. */
+static void
+agent_event(struct play *p, unsigned int side, enum rl_memtxn_event event,
+	    const struct rl_memtxn_msg *msg)
+{
+	static const char *const names[] = {
+		[RL_MEMTXN_EXECUTED] = "executed",
+		[RL_MEMTXN_EXECUTED_AGAIN] = "executed again",
+		[RL_MEMTXN_COMPLETED] = "completed",
+		[RL_MEMTXN_OUT_OF_ORDER] = "out of order",
+		[RL_MEMTXN_UNEXPECTED] = "unexpected",
+	};
+
+	tell(p, "memory", slot_of(p), side,
+	     json_pack("{s:s,s:s,s:I,s:i,s:i}", "event", names[event], "op",
+		       op_name[msg->op], "line",
+		       (json_int_t)(msg->addr / RL_MEMTXN_LINE), "queue",
+		       (int)msg->cqid, "tag", (int)msg->tag));
+}
+
 static void
 device_event(void *ctx, enum rl_memtxn_event event,
 	     const struct rl_memtxn_msg *msg, uint64_t now_ns)
 {
-	struct play *p = ctx;
-
 	(void)now_ns;
-	if (p->fig == RXL_FIG5A && (event == RL_MEMTXN_EXECUTED ||
-				    event == RL_MEMTXN_EXECUTED_AGAIN))
-		received(p, msg->tag);
+	agent_event(ctx, DEVICE, event, msg);
 }
 
-/** Counts arriving data, for figure 5b. */
 static void
 host_event(void *ctx, enum rl_memtxn_event event,
 	   const struct rl_memtxn_msg *msg, uint64_t now_ns)
 {
-	struct play *p = ctx;
-	const uint64_t t = ladder_ns(slot_of(p));
-	const char letter = (char)('A' + msg->addr / RL_MEMTXN_LINE);
-
 	(void)now_ns;
-	if (msg->op != RL_MEMTXN_DATA)
-		return;
-	append(p->result->data, sizeof(p->result->data), letter);
-	if (p->fig == RXL_FIG5B)
-		received(p, msg->tag);
-	if (event == RL_MEMTXN_UNEXPECTED) {
-		p->result->unexpected++;
-		rxl_ladder_remark(p->ladder, t, HOST,
-				  "data %c, NOT ASKED FOR", letter);
-	} else if (event == RL_MEMTXN_OUT_OF_ORDER) {
-		rxl_ladder_remark(p->ladder, t, HOST,
-				  "queue %u gets %c FOR AN OLDER LINE",
-				  msg->cqid, letter);
-	}
+	agent_event(ctx, HOST, event, msg);
 }
 
-/** Name of a flit in the diagram. */
-static const char *
-name_of(const struct play *p, unsigned int from, const struct rl_flit *f)
+/** A stand-alone flit. */
+static json_t *
+control_json(const struct rl_flit *f)
 {
-	static const char *const reads[] = { "read A", "read B", "read C",
-					     "read D" };
-	static const char *const plain[] = { "A", "B", "C", "D" };
-	static const char *const data[] = { "data A", "data B", "data C",
-					    "data D" };
-	const uint8_t *d = f->wire + RL_FLIT_DATA_OFF;
-	struct rl_memtxn_msg msg;
-	unsigned int i;
+	static const char *const names[] = {
+		[RL_CMD_SEQ] = "sync",
+		[RL_CMD_ACK] = "ack",
+		[RL_CMD_NAK_GBN] = "nak all",
+		[RL_CMD_NAK_ONE] = "nak missing",
+	};
 
-	if (p->fig == RXL_FIG4)
-		return from == HOST ? plain[d[0] & 3] : "upstream";
-	if (rl_memtxn_get(&msg, d, f->wire[8]) == 0)
-		return "?";
-	i = (unsigned int)(msg.addr / RL_MEMTXN_LINE) & 3;
-	switch ((enum rl_memtxn_op)msg.op) {
-	case RL_MEMTXN_READ:
-		return reads[i];
-	case RL_MEMTXN_WRITE:
-		return "write X";
-	case RL_MEMTXN_RSP:
-		return from == HOST ? "response X" : data[i];
-	case RL_MEMTXN_DATA:
-		return data[i];
+	return json_pack("{s:s,s:I}", "control",
+			 names[f->wire[EP_CTRL_CMD_OFF]], "number",
+			 (json_int_t)rl_get32(f->wire + EP_CTRL_SEQ_OFF));
+}
+
+/** A data flit: its true number, what the wire shows of it, and its content. */
+static json_t *
+data_json(const struct play *p, const struct rl_flit *f)
+{
+	const uint8_t *d = f->wire + RL_FLIT_DATA_OFF;
+	json_t *o = json_pack("{s:I,s:b,s:i}", "number",
+			      (json_int_t)rl_flit_tag(f->wire), "ack",
+			      rl_flit_cmd(f->wire) == RL_CMD_ACK, "fsn",
+			      (int)rl_flit_fsn(f->wire));
+	struct rl_memtxn_msg msg;
+
+	if (p->fig == RXL_FIG4) {
+		json_object_set_new(o, "value", json_integer(d[0]));
+	} else if (rl_memtxn_get(&msg, d, f->wire[8]) != 0) {
+		json_object_set_new(o, "op", json_string(op_name[msg.op]));
+		json_object_set_new(o, "line",
+				    json_integer((json_int_t)(msg.addr /
+							      RL_MEMTXN_LINE)));
 	}
-	return "?";
+	return o;
 }
 
 static void
 watch(void *ctx, unsigned int from, enum rl_rxl_step step,
       const struct rl_flit *f, uint64_t slot)
 {
+	static const char *const names[] = {
+		[RL_RXL_SENT] = "sent",
+		[RL_RXL_DROPPED] = "dropped",
+		[RL_RXL_ARRIVED] = "arrived",
+	};
+	const bool control = f->class == RL_CLASS_CTRL;
 	struct play *p = ctx;
+	json_t *o;
 
-	if (from == subject(p) && step == RL_RXL_SENT &&
-	    f->class != RL_CLASS_CTRL && rl_flit_tag(f->wire) == 2 &&
-	    rl_flit_cmd(f->wire) == RL_CMD_ACK &&
-	    p->profile == RL_PROFILE_CXL)
-		p->result->hidden = true;
 	/* omit the warm-up and its acknowledgements */
-	if (slot + LATENCY_SLOTS < START_SLOT)
+	if (slot + LATENCY_SLOTS < START_SLOT ||
+	    (slot < START_SLOT && control))
 		return;
-	if (slot < START_SLOT && f->class == RL_CLASS_CTRL)
-		return;
-	rxl_ladder_flit(p->ladder, ladder_ns(slot), from, step, f, p->profile,
-			f->class == RL_CLASS_CTRL ? "" : name_of(p, from, f));
+	o = control ? control_json(f) : data_json(p, f);
+	json_object_set_new(o, "step", json_string(names[step]));
+	tell(p, "flit", slot, from, o);
 }
 
 /** Drops #1 when it is first sent. */
@@ -262,10 +262,10 @@ drop(void *ctx, unsigned int from, const struct rl_flit *f, uint64_t slot)
 	struct play *p = ctx;
 
 	(void)slot;
-	if (p->result->drop_hit || from != subject(p) ||
-	    f->class == RL_CLASS_CTRL || rl_flit_tag(f->wire) != 1)
+	if (p->dropped || from != subject(p) || f->class == RL_CLASS_CTRL ||
+	    rl_flit_tag(f->wire) != 1)
 		return false;
-	p->result->drop_hit = true;
+	p->dropped = true;
 	return true;
 }
 
@@ -321,43 +321,28 @@ take(size_t bytes)
 						    ~(size_t)(RL_CACHE_LINE - 1));
 }
 
-int
-rxl_scenario_run(enum rxl_figure fig, enum rl_profile profile,
-		 struct rxl_ladder *ladder, struct rxl_scenario_result *result)
+json_t *
+rxl_scenario_play(enum rxl_figure fig, enum rl_profile profile)
 {
-	struct play p = { .fig = fig, .profile = profile, .ladder = ladder,
-			  .result = result };
+	struct play p = { .fig = fig, .profile = profile,
+			  .events = json_array() };
 	struct rl_rxl_path_cfg cfg;
 	struct rl_codec *codec = take(rl_codec_memsize());
+	json_t *result = NULL;
 	void *mem;
-	int ret = -ENOMEM;
 
-	memset(result, 0, sizeof(*result));
-	memset(ladder, 0, sizeof(*ladder));
-	ladder->left = "host";
-	ladder->right = "device";
 	configure(&p, &cfg);
 	mem = take(rl_rxl_path_memsize(&cfg));
-	if (codec == NULL || mem == NULL)
-		goto free_mem;
-	ret = rl_codec_init(codec, cfg.ep.crc, cfg.ep.isn, RL_ISA_SCALAR);
-	if (ret != 0)
-		goto free_mem;
-	p.path = rl_rxl_path_init(mem, &cfg, codec);
-	init_agents(&p);
-	rl_rxl_path_run(p.path, END_SLOT);
-	for (unsigned int i = 0; i < NFLITS; i++)
-		result->missing += !(p.seen >> i & 1);
-	result->leak = !rl_rxl_path_close(p.path);
-free_mem:
+	if (codec != NULL && mem != NULL &&
+	    rl_codec_init(codec, cfg.ep.crc, cfg.ep.isn, RL_ISA_SCALAR) == 0) {
+		p.path = rl_rxl_path_init(mem, &cfg, codec);
+		init_agents(&p);
+		rl_rxl_path_run(p.path, END_SLOT);
+		result = json_pack("{s:O,s:b}", "events", p.events, "leak",
+				   !rl_rxl_path_close(p.path));
+	}
+	json_decref(p.events);
 	free(mem);
 	free(codec);
-	return ret;
-}
-
-bool
-rxl_scenario_sound(const struct rxl_scenario_result *r)
-{
-	return r->again == 0 && r->out_of_order == 0 && r->unexpected == 0 &&
-	       r->missing == 0 && !r->leak;
+	return result;
 }

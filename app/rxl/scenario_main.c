@@ -3,29 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include <jansson.h>
-
+#include "driver.h"
 #include "opts.h"
 #include "profile.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
 #include "scenario.h"
 
+#define WHO "reflit-sim scenario"
 #define FIG4 "four flits; #1 is dropped, and #2 carries an ACK"
 #define FIG5A "the same with read requests: is one executed twice?"
 #define FIG5B                                                                  \
 	"the same with data, B and C of one command queue: in order?"
-
-static const struct {
-	const char *name;
-	enum rxl_figure fig;
-	const char *what;
-} figures[] = {
-	{ "fig4", RXL_FIG4, FIG4 },
-	{ "fig5a", RXL_FIG5A, FIG5A },
-	{ "fig5b", RXL_FIG5B, FIG5B },
-};
 
 struct args {
 	enum rl_profile profile;
@@ -39,7 +30,7 @@ take_profile(const struct opt *opt, const char *name, void *to)
 	(void)opt;
 	if (rxl_profile_find(name, &((struct args *)to)->profile) == 0)
 		return 0;
-	fprintf(stderr, "reflit-sim scenario: unknown profile %s; use rxl, "
+	fprintf(stderr, WHO ": unknown profile %s; use rxl, "
 		"rxl-compact, cxl or cxl-sep-ack\n", name);
 	return -EBADMSG;
 }
@@ -66,97 +57,69 @@ static const struct opts program = {
 	.column = 18,
 };
 
-static int
-write_json(const char *path, const char *figure, enum rl_profile profile,
-	   const struct rxl_scenario_result *r)
+/** What a figure shows; NULL, after an error: there is none of that name. */
+static const char *
+what_of(const char *name)
 {
-	json_t *o = json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:b}", "figure",
-		figure, "profile", rl_profile_name(profile), "received",
-		r->received, "data", r->data, "received_again",
-		(int)r->again, "out_of_order", (int)r->out_of_order,
-		"unexpected_data", (int)r->unexpected, "missing",
-		(int)r->missing, "sound", rxl_scenario_sound(r));
-	const int ret = report_save("reflit-sim scenario", o, path);
+	static const char *const what[] = {
+		[RXL_FIG4] = FIG4,
+		[RXL_FIG5A] = FIG5A,
+		[RXL_FIG5B] = FIG5B,
+	};
+	enum rxl_figure fig;
 
-	json_decref(o);
-	return ret;
+	if (rxl_figure_find(name, &fig) == 0)
+		return what[fig];
+	fprintf(stderr, WHO ": unknown figure %s; use fig4, fig5a or fig5b\n",
+		name);
+	return NULL;
 }
 
-static void
-summarise(enum rxl_figure fig, const struct rxl_scenario_result *r)
-{
-	printf("\nreceived in this order: %s", r->received);
-	if (fig == RXL_FIG5A)
-		printf("; data the host got: %s", r->data);
-	printf("\n");
-	printf("received again %u, out of order %u, data not asked for %u, "
-	       "missing %u\n",
-	       r->again, r->out_of_order, r->unexpected, r->missing);
-	printf("%s\n", rxl_scenario_sound(r)
-			       ? "every flit once and in order"
-			       : "the loss was not seen in time");
-}
-
-/** @return index of the named figure, or -1 */
+/** driver/scenario.py asks for what happens, draws it and judges it. */
 static int
-find_figure(const char *name)
+play(const struct args *a, const char *figure, const char *what, int argc,
+     char **argv)
 {
-	for (size_t i = 0; i < RL_ARRAY_SIZE(figures); i++)
-		if (strcmp(name, figures[i].name) == 0)
-			return (int)i;
-	fprintf(stderr,
-		"reflit-sim scenario: unknown figure %s; use fig4, fig5a or "
-		"fig5b\n", name);
-	return -1;
-}
+	const char *const words[] = { RL_VERSION, figure, what,
+				      rl_profile_name(a->profile),
+				      a->json == NULL ? "" : a->json };
+	const int more = (int)RL_ARRAY_SIZE(words);
+	int n;
+	char **args = driver_args(WHO, "rxl", RXL_INSTALLED, "scenario.py",
+				  more + argc, &n);
 
-static int
-play(int figure, enum rl_profile profile, const char *json)
-{
-	struct rxl_ladder *ladder = malloc(sizeof(*ladder));
-	struct rxl_scenario_result r;
-	int ret;
-
-	if (ladder == NULL ||
-	    rxl_scenario_run(figures[figure].fig, profile, ladder, &r) != 0) {
-		fprintf(stderr, "reflit-sim scenario: out of memory\n");
-		free(ladder);
+	if (args == NULL)
 		return 2;
-	}
-	printf("%s with %s: %s\n\n", figures[figure].name,
-	       rl_profile_name(profile), figures[figure].what);
-	rxl_ladder_print(ladder, stdout);
-	free(ladder);
-	summarise(figures[figure].fig, &r);
-	ret = rxl_scenario_sound(&r) ? 0 : 1;
-	if (json != NULL && write_json(json, figures[figure].name, profile,
-				       &r) != 0)
-		ret = 2;
-	return ret;
+	memcpy(args + n, words, sizeof(words));
+	memcpy(args + n + more, argv, (size_t)argc * sizeof(*args));
+	execvp(args[0], args);
+	driver_failed(WHO);
+	free(args);
+	return 2;
 }
 
 int
 rl_scenario_main(int argc, char **argv)
 {
+	/* opts_read() brings the words into another order */
+	char **const given = calloc((size_t)argc, sizeof(*given));
 	struct args a = { .profile = RL_PROFILE_CXL };
-	const int first = opts_read(&program, argc, argv, &a);
-	int figure;
+	const char *what = NULL;
+	int first, ret = 2;
 
-	if (first < 0)
-		return 2;
-	if (a.help) {
+	if (given != NULL)
+		memcpy(given, argv, (size_t)argc * sizeof(*given));
+	first = opts_read(&program, argc, argv, &a);
+	if (first >= 0 && a.help) {
 		opts_help(&program);
-		return 0;
+		ret = 0;
+	} else if (first >= 0 && argc - first != 1) {
+		fprintf(stderr, WHO ": name one figure; see --help\n");
+	} else if (first >= 0 && report_check(WHO, a.json) == 0) {
+		what = what_of(argv[first]);
 	}
-	if (argc - first != 1) {
-		fprintf(stderr, "reflit-sim scenario: name one figure; see "
-			"--help\n");
-		return 2;
-	}
-	if (report_check("reflit-sim scenario", a.json) != 0 ||
-	    report_claim_stdout("reflit-sim scenario", &a.json, 1) != 0)
-		return 2;
-	figure = find_figure(argv[first]);
-	return figure < 0 ? 2 : play(figure, a.profile, a.json);
+	if (what != NULL && given != NULL)
+		ret = play(&a, argv[first], what, argc, given);
+	free(given);
+	return ret;
 }
