@@ -19,13 +19,14 @@
 
 #include <stdatomic.h>
 
-#include <rte_mbuf.h>
-
 #include "gather.h"
 #include "proof.h"
 #include "rl_l2.h"
 #include "rl_role.h"
 #include "taker.h"
+
+struct rte_mbuf;
+struct rte_mempool;
 
 #define CLIENT_BURST 32
 #define CLIENT_NO_PORT UINT16_MAX

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
+#include <rte_mempool.h>
 #include <rte_vect.h>
 
 #include "host.h"

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_mempool.h>
-
 #include "rl_config.h"
 #include "rl_netdev.h"
+
+struct rte_mempool;
 
 /** An ethdev that frames are read from and written to. */
 struct attach_port {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 
 #include "rl_phy_eth.h"
 #include "rl_tsan.h"

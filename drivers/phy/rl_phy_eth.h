@@ -20,13 +20,13 @@
  * Faults are injected between port and ethdev, see rl_fault.h.
  */
 
-#include <rte_mbuf.h>
-#include <rte_mempool.h>
-#include <rte_ring.h>
-
 #include "rl_fault.h"
 #include "rl_role.h"
 #include "rl_tap.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+struct rte_ring;
 
 #define RL_PHY_BURST 32
 
