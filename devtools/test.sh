@@ -47,6 +47,12 @@ done
 # Test names stand for themselves; nothing is shown of those that pass. One test
 # more than there are CPUs: some wait for most of their time.
 tests_at_once=$(($(getconf _NPROCESSORS_ONLN) + 1))
+# Meson has malloc fill what it gives and takes back, so that no test depends on
+# what memory holds. Large blocks would be mapped, filled and unmapped over and
+# over, which takes ten times as long as a short run of the simulator. Kept by the
+# process, in huge pages, they are filled all the same.
+export GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1:\
+glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824}"
 run_suite() {
 	dir=$1
 	shift
