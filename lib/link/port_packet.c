@@ -214,23 +214,17 @@ port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 	port_packet_close(port, now_ns);
 }
 
-void
-port_packet_wait(struct rl_port *port, uint64_t due_ns)
-{
-	port->packet.part_due_ns = due_ns;
-}
-
 /*
- * The rest of a packet that has not come for so long will not come.
+ * A packet of which nothing has come for the watchdog's time gets no more.
  *
- * Without link retry its tail is lost, and where nothing follows nothing shows
- * it: a keepalive would, but there need not be any.
+ * A peer that has begun a packet has credits and window for all of it, and so
+ * has the one that it comes from. What delays the rest ends within the
+ * watchdog's time, by the death of a link at the latest. Until then it is only
+ * slow. A peer that is broken, or lies, must not keep the VC, and the window of
+ * the egress that the packet has begun to leave by, for ever.
  *
- * With link retry a peer that has begun a packet has credits and window for all
- * of it, and so has the one that it comes from: whatever holds the rest up ends
- * within the watchdog's time, by the death of a link at the latest. A peer that
- * is broken, or lies, must not keep the VC, and the window of the egress that
- * the packet has begun to leave by, for ever.
+ * Without link retry a tail may be lost. The next frame of any type shows that
+ * (rx_lost()); a link without keepalives may send none.
  */
 void
 port_packet_tick(struct rl_port *port, uint64_t now_ns)
@@ -246,12 +240,11 @@ port_packet_tick(struct rl_port *port, uint64_t now_ns)
 
 		if (p->part[vc] == NULL && p->open_flits[vc] == 0)
 			continue;
-		if (port->p.cfg->retry && now_ns < due_ns) {
+		if (now_ns < due_ns) {
 			p->part_due_ns = rl_min_u64(p->part_due_ns, due_ns);
 			continue;
 		}
-		if (port->p.cfg->retry)
-			PORT_COUNT(port, rx_stalled);
+		PORT_COUNT(port, rx_stalled);
 		port_packet_lost(port, vc, now_ns);
 	}
 }

@@ -556,8 +556,6 @@ uint32_t port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 			  const uint8_t *sideband, uint32_t n, uint64_t state,
 			  uint64_t now_ns);
 void port_packet_pass(struct rl_port *port);
-/* Without link retry: the rest of what is begun must come by @p due_ns. */
-void port_packet_wait(struct rl_port *port, uint64_t due_ns);
 void port_packet_tick(struct rl_port *port, uint64_t now_ns);
 /* rl_port_rests() */
 bool port_packet_rests(const struct rl_port *port);

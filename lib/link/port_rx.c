@@ -437,9 +437,6 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	    (ahead >= 0 || h->stamp == port->rx.newest)) {
 		rx_lost(port, seq, now_ns);
 		rx_take_unreliable(port, &t, now_ns);
-		port_packet_wait(port,
-				 rl_deadline(now_ns,
-					     port->p.cfg->replay_timer_max_ns));
 		return;
 	}
 	if (ahead > 0) {
