@@ -139,7 +139,7 @@ plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 	plan->losses_ok = plan->cfg.link.loopback != RL_LOOPBACK_WHOLE &&
 			  !plan->cfg.endpoint.retry;
 	if (o->faults != NULL) {
-		plan->heal_ns = span + plan->faults.f[plan->faults.n - 1].t_ns;
+		plan->heal_ns = span + rl_sim_faults_end(&plan->faults);
 		plan->limit_ns = plan->heal_ns + o->drain_ns;
 		return 0;
 	}

@@ -139,24 +139,15 @@ progress(struct run *r)
 		(double)st.flits * 1e3 / (double)(now - r->start_wall_ns));
 }
 
-/* Time until everything that will happen by itself has happened. */
-static uint64_t
-faults_end(const struct rl_sim_plan *plan)
-{
-	const struct rl_sim_faults *f = &plan->faults;
-
-	return f->n == 0 ? 0 : f->f[f->n - 1].t_ns;
-}
-
 /* @return whether all came to rest */
 static bool
 run_to_end(struct run *r, const struct options *o)
 {
 	const struct rl_sim_plan *plan = &r->s->plan;
-	uint64_t quiet = rl_max_u64(faults_end(plan), plan->load.stop_ns ==
-								      RL_NEVER
-							      ? 0
-							      : plan->load.stop_ns);
+	const uint64_t stop_ns = plan->load.stop_ns;
+	/* until then, things happen by themselves */
+	uint64_t quiet = rl_max_u64(rl_sim_faults_end(&plan->faults),
+				    stop_ns == RL_NEVER ? 0 : stop_ns);
 	uint64_t step = STEP_NS, limit = RL_NEVER;
 
 	for (;;) {

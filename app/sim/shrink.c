@@ -53,16 +53,14 @@ static struct size
 size_of(const struct rl_sim_plan *plan, uint64_t sent)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
-	const uint64_t last = plan->faults.n == 0
-				      ? 0
-				      : plan->faults.f[plan->faults.n - 1].t_ns;
 	struct size z = {
 		.faults = plan->faults.n,
 		.endpoints = t->nep,
 		.switches = t->ndev - t->nep,
 		.links = t->nlink,
 		.packets = sent,
-		.end_ns = rl_max_u64(last, plan->heal_ns),
+		.end_ns = rl_max_u64(rl_sim_faults_end(&plan->faults),
+				     plan->heal_ns),
 	};
 
 	if (z.end_ns == 0 && plan->load.stop_ns != RL_NEVER)

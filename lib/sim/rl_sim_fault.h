@@ -123,6 +123,13 @@ int rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f);
 int rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f);
 int rl_sim_faults_sort(struct rl_sim_faults *list);
 
+/** Any thread. @return the time of the last fault of a list; 0: it has none */
+static inline uint64_t
+rl_sim_faults_end(const struct rl_sim_faults *list)
+{
+	return list->n == 0 ? 0 : list->f[list->n - 1].t_ns;
+}
+
 /** Any thread. @return whether an endpoint crashes or restarts in a list */
 bool rl_sim_faults_crash(const struct rl_sim_faults *list,
 			 const struct rl_topo *topo);

@@ -346,6 +346,17 @@ with tempfile.TemporaryDirectory() as tmp:
     check("a campaign over a fabric", p.returncode == 0 and balanced(r) and
           r["seeds"] == 5 and r["failures"] == [], p.stdout)
 
+    for nothing in ("", "# none yet\n"):
+        p = run("--config", FIGURE1, "--seeds", "2", "--duration", "20us",
+                "--faults", fault_file(nothing), "--json", out)
+        check("a campaign whose fault file names no fault runs without any",
+              p.returncode == 0 and report(out)["seeds"] == 2 and
+              report(out)["failover_count"] == 0, (p.returncode, p.stderr))
+    p = run("shrink", "--config", FIGURE1, "--duration", "20us", "--seed", "1",
+            "--faults", faults, "--out", os.path.join(tmp, "smaller"))
+    check("and its seed has nothing to shrink", p.returncode == 2 and
+          "keeps every promise" in p.stderr, (p.returncode, p.stderr))
+
     # a campaign that waits for nothing at the end: some seeds do not end
     spaced = os.path.join(tmp, "a name with 'blanks'.cfg")
     with open(spaced, "w") as f:
