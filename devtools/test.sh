@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the whole test suite. The last line is "N passed, N failed",
-# and ", N skipped" follows where a case could not run.
+# Builds and runs the whole test suite. The last line is "N passed, N failed".
+# Lines before it name what could not run.
 #
 #   devtools/test.sh            everything, plain and with sanitizers (address,
 #                               undefined behaviour, threads)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the cases of meson's test logs.
 
-The last line is "N passed, N failed"; where something was skipped, it is
-"N passed, N failed, N skipped", and the lines above name each case skipped and
-why. The ten programs that took longest come first. A program of unit tests (cmocka, test/system/reflit_test.py, unittest)
-counts by its cases, any other as one. Exits with 1 where a case failed, where
+The last line is "N passed, N failed". If something was skipped, the line before
+it is "N skipped", and the lines above name each case skipped and why. The ten
+programs that took longest come first. A program of unit tests (cmocka,
+test/system/reflit_test.py, unittest) counts by its cases, any other as one. Exits with 1 where a case failed, where
 none ran, and where a log is missing.
 """
 import json
@@ -107,8 +107,9 @@ def main():
                                      why or "no reason given"))
     for name in failures:
         print("failed:", name)
-    print("%d passed, %d failed%s" % (
-        passed, failed, ", %d skipped" % len(skipped) if skipped else ""))
+    if skipped:
+        print("%d skipped" % len(skipped))
+    print("%d passed, %d failed" % (passed, failed))
     return 1 if failed or not passed else 0
 
 
