@@ -37,9 +37,11 @@
  * flows that begin at the same time.
  */
 #define WINDOW_FIRST 64
-/** Flits of a flow in queues; less if the endpoint has many flows. */
+/**
+ * Flits of a flow in queues; less if the endpoint has many flows, but not less
+ * than a packet of the longest kind.
+ */
 #define QUEUED_MAX 128
-#define QUEUED_MIN 4
 #define QUEUED_ALL 256
 /** But a quarter of its window may be: round trips differ by a frame or two. */
 #define QUEUED_PART 4
@@ -92,7 +94,7 @@ void
 ep_cc_asked(const struct rl_ep *ep, struct ep_flow *flow)
 {
 	flow->flags &= ~EPF_RTT_ASKED;
-	if (ep->cfg.order == RL_ORDER_PATH &&
+	if (is_on(ep) && ep->cfg.order == RL_ORDER_PATH &&
 	    flow->sent - flow->una <= flow->window)
 		flow->flags |= EPF_RTT_ASKED;
 }
@@ -145,7 +147,7 @@ queued_aim(const struct rl_ep *ep)
 
 	for (unsigned int l = 0; l < RL_SLS; l++)
 		flows += ep->tx_flows[l];
-	return rl_max_u32(QUEUED_MIN,
+	return rl_max_u32(floor_flits(ep),
 			  rl_min_u32(QUEUED_MAX, QUEUED_ALL / flows));
 }
 
