@@ -139,6 +139,16 @@ progress(struct run *r)
 		(double)st.flits * 1e3 / (double)(now - r->start_wall_ns));
 }
 
+/* Retried until it was given up: the rest of such a packet never comes. */
+static bool
+parts_ok(const struct run *r)
+{
+	struct rl_sim_load_stats st;
+
+	rl_sim_load_stats(r->load, &st);
+	return r->s->plan.cfg.endpoint.retry && st.reported + st.died != 0;
+}
+
 /* @return whether all came to rest */
 static bool
 run_to_end(struct run *r, const struct options *o)
@@ -154,8 +164,10 @@ run_to_end(struct run *r, const struct options *o)
 		const uint64_t now = rl_sim_now(r->sim);
 
 		if (now >= quiet && rl_sim_load_done(r->load)) {
-			if (rl_sim_settled(r->sim, 0, NULL) &&
-			    rl_sim_recovered(r->sim))
+			if (rl_sim_recovered(r->sim) &&
+			    rl_sim_settled(r->sim,
+					   parts_ok(r) ? RL_SIM_PARTS_OK : 0,
+					   NULL))
 				return true;
 			if (limit == RL_NEVER)
 				limit = rl_deadline(now, o->drain_ns);

@@ -51,13 +51,15 @@ class Rig:
     def __init__(self, program, folder, options):
         self.here = os.path.dirname(program)
         self.folder, self.o = folder, options
-        self.stopped = False
+        self.stopped, self.process = False, None
         for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(s) != signal.SIG_IGN:
                 signal.signal(s, self.stop)
 
     def stop(self, _number, _frame):
-        """After the run that goes on."""
+        """After the run that goes on; a second signal ends that, too."""
+        if self.stopped and self.process is not None:
+            self.process.kill()
         self.stopped = True
 
     def file(self, name, text):
@@ -70,20 +72,24 @@ class Rig:
     def run(self, program, *words):
         """@return its exit status, 0 or 1; what it said is for other ones"""
         # Ctrl-C is for this program alone: a run ends by itself
-        p = subprocess.run([os.path.join(self.here, program), *words],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                           text=True, check=False, start_new_session=True)
+        with subprocess.Popen([os.path.join(self.here, program), *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, start_new_session=True) as p:
+            self.process = p
+            out, err = p.communicate()
+            self.process = None
         if p.returncode == 3:
-            sys.stdout.write(p.stdout)
+            sys.stdout.write(out)
         if p.returncode not in (0, 1):
-            raise Ended(2 if p.returncode < 0 else p.returncode,
-                        p.stderr.strip())
+            raise Ended(2 if p.returncode < 0 else p.returncode, err.strip())
         return p.returncode
 
     def simulate(self, config, seed, *words):
         """@return exit status and report of a run"""
         path = os.path.join(self.folder, "report.json")
+        # several threads wait for each other where other programs run as well
         status = self.run("reflit-sim", "--config", config, "--seed",
-                          str(seed & M64), "--json", path, *words)
+                          str(seed & M64), "--threads", "1", "--json", path,
+                          *words)
         with open(path, encoding="utf-8") as f:
             return status, json.load(f)
