@@ -78,7 +78,6 @@ struct client_dev_counters {
 struct client_dev {
 	struct client_dev_params p;
 	uint64_t next_ns; /**< pacing: time of the next frame */
-	uint64_t interval_ns;
 	struct rte_mbuf *rx[CLIENT_BURST]; /**< read, not sent */
 	uint16_t rx_head;
 	uint16_t rx_count;

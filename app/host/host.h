@@ -71,7 +71,6 @@ struct host_lcore {
 	struct host_orders orders;
 	_Atomic uint32_t parked; /**< paused, see host_dev_crash() */
 	uint64_t drops[RL_DROP_REASON_COUNT];	    /**< packets */
-	uint64_t drop_flits[RL_DROP_REASON_COUNT];
 	_Atomic uint64_t notices_lost; /**< drops that a source was not told
 					    of */
 	uint64_t busy_ns; /**< time of the last poll with work */

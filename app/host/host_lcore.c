@@ -396,7 +396,6 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		return; /* a dropped token is no loss */
 	rl_txn_get(pkt->wire, &t);
 	lc->drops[why]++;
-	lc->drop_flits[why] += pkt->pkt_flits;
 	put_packet(lc, &(struct host_rec){
 		.t_ns = now_ns + lc->late_ns,
 		.kind = HOST_REC_DROP,

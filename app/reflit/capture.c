@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "capture.h"
+#include "clock_ns.h"
 
 /* An lcore may have to wait for its CPU on a busy machine. */
 #define RELEASE_LIMIT_NS (10 * RL_NS_PER_S)
@@ -83,16 +84,6 @@ set_taps(const struct captures *cs, struct capture *c, bool on)
 			       on ? &c->dir[i].tap : NULL);
 }
 
-static uint64_t
-clock_epoch_ns(const struct host *h)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec -
-	       host_now(h);
-}
-
 int
 capture_start(struct captures *cs, const uint32_t link[], unsigned int n,
 	      const char *path, uint64_t max_bytes, const char *comment)
@@ -122,7 +113,7 @@ capture_start(struct captures *cs, const uint32_t link[], unsigned int n,
 	snprintf(c->path, sizeof(c->path), "%s", path);
 	c->max_bytes = max_bytes;
 	c->host = cs->host;
-	c->epoch_ns = clock_epoch_ns(cs->host);
+	c->epoch_ns = clock_ns(CLOCK_REALTIME) - host_now(cs->host);
 	cs->c[at] = c;
 	set_taps(cs, c, true);
 	return 0;

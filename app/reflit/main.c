@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -19,6 +18,7 @@
 #include "app.h"
 #include "busy.h"
 #include "cabling.h"
+#include "clock_ns.h"
 #include "command.h"
 #include "host_vdev.h"
 #include "prompt.h"
@@ -286,12 +286,8 @@ verdict(const struct app *app)
 static void
 note_start(struct app *app)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
+	app->start_real_ns = clock_ns(CLOCK_REALTIME);
 	app->start_ns = app->watch.start_ns = host_now(&app->host);
-	app->start_real_ns = (uint64_t)t.tv_sec * RL_NS_PER_S +
-			     (uint64_t)t.tv_nsec;
 	app_utc(app, app->start_ns, app->start_utc);
 }
 

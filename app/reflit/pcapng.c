@@ -167,7 +167,6 @@ pcapng_interface(struct pcapng *p, const char *name, const char *what)
 	option_text(p, OPT_IF_NAME, name);
 	option_text(p, OPT_IF_WHAT, what);
 	option(p, OPT_IF_RESOLUTION, &resolution, sizeof(resolution));
-	p->nif++;
 	return end_block(p, bytes);
 }
 

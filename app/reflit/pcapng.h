@@ -22,7 +22,6 @@
 struct pcapng {
 	FILE *f;
 	uint64_t bytes; /**< written so far */
-	uint32_t nif;
 	int err; /**< 0, or why a write failed */
 };
 

@@ -9,24 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "busy.h"
+#include "clock_ns.h"
 #include "report_file.h"
 #include "route_app.h"
 #include "stop_signal.h"
 
 /* Names of unreachable endpoints that are printed; the report has them all. */
 #define UNREACHABLE_SHOWN 8
-
-static uint64_t
-clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 void
 route_clock(struct route_times *t)

@@ -30,8 +30,6 @@
 #include "rl_channel.h"
 #include "rl_oob_text.h"
 
-/** Processes that a fabric may have, as in rl_config.h. */
-#define RL_OOB_PROCESSES_MAX 64
 /** Room for the line that explains why there is no channel. */
 #define RL_OOB_ERR_MAX (RL_ERR_MAX + 512)
 

@@ -58,9 +58,6 @@ int rl_xdp_fault_find(struct rl_xdp_fault **out, const char *ifname, char *err);
 /** Detaches a program of rl_xdp_fault_open(); forgets one that was found. */
 void rl_xdp_fault_close(struct rl_xdp_fault *f);
 
-/** Whether it runs before rl_steer rather than alone. */
-bool rl_xdp_fault_chained(const struct rl_xdp_fault *f);
-
 /** Reads the faults that are set. @return 0 or -errno */
 int rl_xdp_fault_get(const struct rl_xdp_fault *f, struct rl_fault_set *set);
 

@@ -416,12 +416,6 @@ rl_xdp_fault_close(struct rl_xdp_fault *f)
 	free(f);
 }
 
-bool
-rl_xdp_fault_chained(const struct rl_xdp_fault *f)
-{
-	return f->chain_fd >= 0;
-}
-
 int
 rl_xdp_fault_get(const struct rl_xdp_fault *f, struct rl_fault_set *set)
 {

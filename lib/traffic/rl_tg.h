@@ -39,7 +39,6 @@ struct rl_tg_cfg {
 				     enum rl_kind; ncos is RL_KINDS */
 	uint32_t min_flits;	/**< length of packets, 1.. */
 	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
-	bool full_flits;	/**< last flits are full; else any length */
 	bool hist_by_vc;	/**< histograms for each VC of arrival */
 	uint64_t seed;		/**< the same for all clients of a fabric */
 	double load;		/**< flits per slot; 0: as fast as possible */

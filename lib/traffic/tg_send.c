@@ -63,10 +63,8 @@ draw(struct rl_tg *tg, struct tg_packet *p)
 		return false;
 	p->dst = (uint16_t)dst;
 	draw_class(tg, p);
-	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
-	if (!c->full_flits)
-		p->len_bytes -= rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES -
-								 least + 1);
+	p->len_bytes = flits * RL_FLIT_DATA_BYTES -
+		       rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES - least + 1);
 	return true;
 }
 
