@@ -72,6 +72,14 @@ def programs_run_from_where_they_are_installed():
         assert out.strip() == "%s %s" % (name, version), (name, out)
 
 
+def what_is_in_python_is_found_where_it_is_installed():
+    p = run(installed("bin", "reflit-bench"), "--row", "9x9", "recovery")
+    assert p.returncode == 2 and "no row holds '9x9'" in p.stderr, p
+    out = good(installed("bin", "reflit-sim"), "scenario", "fig4", "--profile",
+               "rxl")
+    assert "received in this order: ABCD" in out, out
+
+
 def an_example_for_each_library_builds_and_runs():
     """Built in a folder of its own, by what pkg-config says."""
     where = os.path.join(BOX, "examples")
@@ -232,6 +240,7 @@ def the_unit_runs_and_ends_as_systemd_ends_it():
 
 CASES = (meson_install_installs,
          programs_run_from_where_they_are_installed,
+         what_is_in_python_is_found_where_it_is_installed,
          an_example_for_each_library_builds_and_runs,
          every_header_stands_alone, private_headers_stay_at_home,
          manual_pages_say_what_help_says, manual_pages_are_well_formed,
