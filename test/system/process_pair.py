@@ -101,9 +101,26 @@ class Pair(Processes):
                 assert time.monotonic() < end, self.errors()
                 for p in self.process:
                     assert p.poll() is None, self.errors()
-        time.sleep(0.5)
+            self.clear(frm, end)
+
+    def clear(self, frm, end):
+        """Until all that was sent before has left: frames keep their order."""
+        last, got = 1 << 30, []
+        while last not in got:
+            assert time.monotonic() < end, self.errors()
+            last, got = last + 1, []
+            self.send(frm, last, 1)
+            until = time.monotonic() + 2
+            while last not in got and time.monotonic() < until:
+                got += self.receive(1 - frm, 1, 0.1)
+
+    def until_up(self, name, seconds=60):
+        """Until the link of this name is up at both ends."""
+        end = time.monotonic() + seconds
         for i in (0, 1):
-            self.receive(i, 1 << 30, 0.3)
+            while self.state(i, name) != "UP":
+                assert time.monotonic() < end, (name, self.errors())
+                time.sleep(0.05)
 
     def judge(self, *files):
         out = self.box.path("merged.json")

@@ -121,6 +121,14 @@ class Processes:
             up[pair] = up.get(pair, False) or state in ("UP", "remote")
         return all(up.values())
 
+    def state(self, i, link):
+        """The state of a link in process i; None before its fabric is built."""
+        try:
+            links = self.telemetry(i, "/reflit/links")
+        except OSError:
+            return None
+        return links and dict(zip(links["name"], links["state"])).get(link)
+
     def __exit__(self, *exc):
         for p in self.process:
             if p is not None and p.poll() is None:

@@ -32,7 +32,10 @@ def either_may_start_first():
     for first in (0, 1):
         with Pair() as net:
             net.start(first)
-            time.sleep(2)
+            end = time.monotonic() + 30
+            while net.state(first, "s0-s1#0") is None:  # not built yet
+                assert time.monotonic() < end, net.errors()
+                time.sleep(0.05)
             net.start(1 - first)
             net.meet()
             exchange(net, 200)
@@ -53,7 +56,7 @@ def a_cable_cut_under_load_loses_nothing():
             if k in (1000, 2500):
                 ip("-n", net.ns[0], "link", "set",
                    "c%d" % (k // 2000), "up")
-                time.sleep(2)
+                net.until_up("s0-s1#%d" % (k // 2000))
             for frm in (0, 1):
                 net.send(frm, k, 50)
             for to in (0, 1):
@@ -158,14 +161,14 @@ class Flood(threading.Thread):
 
 @case
 def a_process_killed_at_any_moment_under_load_loses_nothing_unsaid():
-    """Five times; the ledgers prove all but what was on its way."""
+    """Three times; the ledgers prove all but what was on its way."""
     rng = random.Random(5)
     with Pair() as net:
         for i in (0, 1):
             net.start(i)
         net.meet()
         ledgers, flood = [], Flood(net)
-        for _ in range(5):
+        for _ in range(3):
             time.sleep(0.3 + rng.random())
             net.kill(1)
             ledgers.append(net.json(1) + ".ledger")
@@ -181,15 +184,15 @@ def a_process_killed_at_any_moment_under_load_loses_nothing_unsaid():
         assert net.stop() == [0, 0], net.errors()
         status, out, merged = net.judge(net.json(0), net.json(1), *ledgers)
         assert status == 0, out
-        assert merged["killed"] == ["right"] * 5, merged["killed"]
+        assert merged["killed"] == ["right"] * 3, merged["killed"]
         for key in ("lost", "duplicated", "reordered", "corrupted",
                     "unlisted"):
             assert merged[key + "_packets"] == 0, (key, out)
         sent, there, told, open_ = [merged[k + "_packets"] for k in (
             "sent", "delivered", "reported", "unproven")]
         assert sent > 5000 and sent == there + told + open_, out
-        # windows of two flows, frames not yet in a packet, five times
-        assert open_ < 5 * 2 * 2500, out
+        # windows of two flows, frames not yet in a packet, three times
+        assert open_ < 3 * 2 * 2500, out
         # nothing but the ledgers can tell
         assert net.judge(net.json(0), net.json(1))[2]["unproven_packets"] > \
             open_, out
