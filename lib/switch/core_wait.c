@@ -253,10 +253,25 @@ wait_find_record(struct rl_core *core, const struct rl_flit *pkt,
 	}
 }
 
+/*
+ * Where packets for a port wait. A link that has yet to train may not do so for
+ * long: in a quiesced fabric its packets wait as those without a path do, so
+ * that all can come to rest.
+ */
+static uint16_t
+wait_place(const struct rl_core *core, uint16_t port)
+{
+	if (rl_unlikely(core->still) && port != RL_WAIT_NOWAY &&
+	    core->port[port].state == RL_EGRESS_TRAIN)
+		return RL_WAIT_NOWAY;
+	return port;
+}
+
 void
 core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	  enum core_age age, uint64_t now_ns)
 {
+	place = wait_place(core, place);
 	if (wait_probe(core, pkt, place)) {
 		CORE_COUNT(core, drop_astray);
 		core_drop(core, pkt, RL_DROP_ASTRAY, now_ns);
@@ -457,7 +472,8 @@ wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 		}
 		if (v == CORE_HOLD || v == CORE_STRAND) {
 			wait_settle(core, f,
-				    v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY,
+				    v == CORE_HOLD ? wait_place(core, hop.port)
+						   : RL_WAIT_NOWAY,
 				    now_ns);
 			return n;
 		}
@@ -569,11 +585,8 @@ rl_core_still(struct rl_core *core, bool on)
 	core->still = on;
 	core->swapped = false;
 	rl_wait_await(core->wait, on ? RL_NEVER : core->await_ns);
-	if (on) {
+	if (on)
 		core_pass_still(core);
-		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
-	} else {
-		rl_wait_look_all(core->wait);
-	}
+	rl_wait_look_all(core->wait);
 	core_arm(core, 0);
 }

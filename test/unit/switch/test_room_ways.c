@@ -292,6 +292,43 @@ what_waits_is_still_while_the_fabric_is(void **state)
 	cb_close(&c);
 }
 
+/*
+ * A device that restarts may have links that do not train: what waits for them
+ * does not keep a fabric from rest. It stays, even if its link comes up.
+ */
+static void
+what_waits_for_a_link_to_train_is_at_rest(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.wait_flits = 1024;
+	c.cfg.restore_delay_ns = 0;
+	cb_route(&c, 0, 1, PORTS(X));
+	cb_route(&c, 0, 2, PORTS(Y));
+	cb_open(&c, -1);
+	cb_rx(&c, IN, 1, 1); /* before all is stilled, and after */
+	assert_int_equal(rl_core_transit(c.core), 1);
+	rl_core_still(c.core, true);
+	cb_advance(&c, 0);
+	cb_rx(&c, IN, 1, 1);
+	cb_rx(&c, IN, 2, 1);
+	assert_int_equal(rl_core_transit(c.core), 0);
+	cb_mark(&c, X, RL_MARK_LINK_UP);
+	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
+	cb_advance(&c, 0);
+	cb_tx_all(&c);
+	assert_int_equal(c.out[X].packets, 0);
+	assert_int_equal(c.ndrops, 0);
+	rl_core_still(c.core, false);
+	cb_advance(&c, 0);
+	cb_tx_all(&c);
+	cb_expect(&c, X, 1, 0, 1);
+	assert_int_equal(info(&c).packets, 1);
+	cb_close(&c);
+}
+
 /* As an endpoint marks what it asks with, and what it answers with. */
 static struct rl_flit *
 probe_of(struct core_bench *c, uint16_t dst, uint32_t tag)
@@ -361,6 +398,8 @@ main(void)
 		     new_tables_take_what_waits_along),
 		CASE("[RES-1] what waits is still while the fabric is",
 		     what_waits_is_still_while_the_fabric_is),
+		CASE("[RES-1] what waits for a link to train is at rest",
+		     what_waits_for_a_link_to_train_is_at_rest),
 		CASE("[RES-6] a probe without a way is dropped while flows are "
 		     "held",
 		     a_probe_without_a_way_is_dropped_while_flows_are_held),
