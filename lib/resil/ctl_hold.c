@@ -22,6 +22,12 @@
 #define HOLD_ANSWERS 16
 
 /*
+ * A fabric that did not come to rest in time may only be slow: each further try
+ * has twice the time, up to this many times.
+ */
+#define HOLD_DOUBLINGS 3
+
+/*
  * Time limit of a hold. If only some flows are held, their packets must arrive;
  * packets that wait for the new tables never will. So after a short time all
  * traffic is held instead, which only requires that nothing moves. Modes that
@@ -30,7 +36,8 @@
 static uint64_t
 hold_limit(const struct rl_controller *c)
 {
-	const uint64_t ns = c->p.cfg->quiesce_ns;
+	const uint64_t ns = c->p.cfg->quiesce_ns
+			    << rl_min_u32(c->fails, HOLD_DOUBLINGS);
 	const bool some = c->hold == RL_RESIL_HOLD_FLOWS &&
 			  c->p.cfg->mode == RL_RESIL_AUTO;
 
