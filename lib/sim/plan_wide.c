@@ -203,8 +203,11 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (e->retry)
 		plan->limit_ns += 4000 * rl_max_u64(e->give_up_ns,
 						    20 * RL_NS_PER_MS);
-	/* without retry, packets that cannot wait are reported */
-	if (!e->retry)
+	/*
+	 * Packets that cannot wait are reported: without retry all, with it those
+	 * for an endpoint that new tables leave out, if they fill half the buffer.
+	 */
+	if (!e->retry || plan->controller)
 		plan->reports_ok = true;
 	return true;
 }
@@ -332,6 +335,21 @@ grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
 	return in;
 }
 
+/*
+ * How long tokens may be waited for if links can lose them: an eighth of
+ * quiesce_ns and 32 answers, each of up to three round trips. quiesce_ns has 160
+ * round trips.
+ */
+static uint64_t
+tokens_ns(const struct rl_sim_plan *plan)
+{
+	const struct rl_resil_cfg *c = &plan->cfg.controller;
+
+	return c->mode == RL_RESIL_TOKENS && !plan->cfg.link.retry
+		       ? c->quiesce_ns
+		       : 0;
+}
+
 /* Cuts all links between two parts of the fabric; they may heal. */
 static int
 wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -374,7 +392,8 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 	/* a restarting endpoint waits for tables, which may take longer */
 	if (plan->silence_ns != 0 &&
 	    !rl_sim_faults_crash(&plan->faults, &plan->cfg.topo))
-		plan->silence_ns = rl_min_u64(plan->silence_ns, SILENCE_NS);
+		plan->silence_ns = rl_min_u64(plan->silence_ns,
+					      SILENCE_NS + tokens_ns(plan));
 	return ret != 0 ? -ENOMEM : 1;
 }
 
@@ -412,6 +431,21 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 /*
+ * How long a hold of all may last: a switch passes on all that its credits let
+ * in, a window in each round trip of four polls. The hold ends by quiesce_ns.
+ */
+static uint64_t
+drain_ns(const struct rl_sim_plan *plan)
+{
+	const struct rl_link_cfg *l = &plan->cfg.link;
+	const uint64_t trips = (uint64_t)l->vcs * l->credits_flits /
+				       l->window_flits + 1;
+
+	return rl_min_u64(4 * trips * plan->poll_jitter_ns,
+			  plan->cfg.controller.quiesce_ns);
+}
+
+/*
  * A busy machine: each role is polled up to 200 us late, unevenly. Only the
  * deadlines for a peer grow with it, as a user would set them.
  */
@@ -433,7 +467,7 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (plan->report_ns != 0)
 		plan->report_ns += 2000 * plan->poll_jitter_ns;
 	if (plan->silence_ns != 0)
-		plan->silence_ns += 200 * plan->poll_jitter_ns;
+		plan->silence_ns += 200 * plan->poll_jitter_ns + drain_ns(plan);
 	return 1;
 }
 

@@ -321,6 +321,48 @@ a_packet_that_comes_slowly_is_not_taken_for_lost(void **state)
 	}
 }
 
+/* The switch restarted, and packets waited there for links that stay dark. */
+static void
+packets_for_a_link_that_does_not_train_are_at_rest(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 80001846);
+	assert_int_equal(plan.cfg.controller.mode, RL_RESIL_FULL);
+	passes(&plan);
+}
+
+/* It needed more than quiesce_ns to come to rest: no try had time for it. */
+static void
+a_busy_fabric_comes_to_rest_for_a_device_that_restarts(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 80002695);
+	assert_true(plan.poll_jitter_ns != 0);
+	plan.limit_ns = plan.heal_ns + 2 * RL_NS_PER_S;
+	passes(&plan);
+}
+
+/*
+ * What these seeds draw explains it: tables without an endpoint, and a small
+ * retry buffer; tokens that a link lost; a drain of many polls.
+ */
+static void
+limits_follow_what_is_drawn(void **state)
+{
+	static const uint64_t seeds[] = { 80012555, 80010719, 50001382 };
+	struct rl_sim_plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
+		draw_wide(&plan, seeds[i]);
+		passes(&plan);
+	}
+}
+
 int
 main(void)
 {
@@ -353,6 +395,11 @@ main(void)
 			a_full_receiver_that_only_receives_waits_for_slow_senders),
 		cmocka_unit_test(
 			a_packet_that_comes_slowly_is_not_taken_for_lost),
+		cmocka_unit_test(
+			packets_for_a_link_that_does_not_train_are_at_rest),
+		cmocka_unit_test(
+			a_busy_fabric_comes_to_rest_for_a_device_that_restarts),
+		cmocka_unit_test(limits_follow_what_is_drawn),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
