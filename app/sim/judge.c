@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stop_signal.h"
+
 /* CPU time of a run; one that takes longer is taken for one that never ends. */
 #define JUDGE_S 120
 
@@ -71,7 +73,10 @@ in_child(int fd, int (*work)(void *ctx, void *result), void *ctx, void *result,
 	const struct rlimit most = { JUDGE_S * runs, JUDGE_S * runs + 1 };
 	int ret;
 
-	/* the parent decides when to end; if it is gone, so is this */
+	/* the parent decides when to end, and not the signal that asked it
+	   to: a run that is cut short proves nothing. If the parent is gone, so
+	   is this */
+	stop_forget();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

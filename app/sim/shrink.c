@@ -278,6 +278,9 @@ shrink_plan(struct job *job, struct setup *s, const struct judged *first)
 		ret = judge_files(&s->plan, &j);
 	if (ret != 0)
 		return unusable(strerror(-ret));
+	if (j.ok || strcmp(j.shape, job->shape) != 0)
+		return unusable("the smaller run does not fail in the same way "
+				"each time");
 	return write_case(job, &s->plan, &j, &was);
 }
 

@@ -7,11 +7,13 @@ usage: test_shrink_bugs.py REFLIT_SIM SOURCE_ROOT REFLIT_SIM_PLANTS
 
 import filecmp
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
-from sim_check import FIGURE1, check, end, load, run
+from sim_check import FIGURE1, SIM, check, end, load, run
 
 PLANTS = sys.argv[3]
 # A seed that fails by this bug, and runs that are enough here.
@@ -93,6 +95,27 @@ with tempfile.TemporaryDirectory() as tmp:
         p = run("--config", out + "/fabric.cfg", "--faults",
                 out + "/faults.flt")
         check("which fails alone", p.returncode == 1, p.stdout + p.stderr)
+
+    # stopped in the middle of it
+    out = os.path.join(tmp, "stopped")
+    for wait in (0.05 * 2 ** i for i in range(10)):
+        p = subprocess.Popen([SIM, "shrink", config, faults, "--out", out,
+                              "--duration", "40us", "--load", "0.6"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+        time.sleep(wait)
+        p.send_signal(signal.SIGINT)
+        said, why = p.communicate(timeout=240)
+        # too early: nothing had failed as files
+        if p.returncode == 0:
+            break
+    r = load(os.path.join(out, "report.json"))
+    again = run("--config", out + "/fabric.cfg", "--faults",
+                out + "/faults.flt")
+    check("stopped, it says what the run that is left breaks",
+          p.returncode == 0 and r["left"]["packets"] > 0 and
+          "lost" in r["broken"] and "broken: " + r["broken"] in said and
+          again.returncode == 1, (r, said, why))
 
     quiet = write("quiet.flt", "1us heal s0-s1\n")
     case = os.path.join(out, "fabric.cfg"), os.path.join(out, "faults.flt")
