@@ -83,7 +83,7 @@ static const struct opt table[] = {
 	{ "process", "NAME", opt_text, TO(process),
 	  .help = "run the devices of this entry of `processes`;\n"
 		  "reflit-report judges all reports together" },
-	{ "seed", "N", opt_u64, TO(seed), 0, UINT64_MAX,
+	{ "seed", "N", opt_u64, TO(seed), 0, INT64_MAX,
 	  .help = "seed everything random, default 1" },
 	/* 0 would mean: without an end */
 	{ "duration", "TIME", opt_time, TO(duration_ns), 1, 0,

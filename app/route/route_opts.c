@@ -85,7 +85,7 @@ static const struct opt table[] = {
 	  .help = "let N switches fail" },
 	{ "seeds", "N", take_sweep, TO(seeds), 1, 1000000,
 	  .help = "draw N times, default 20" },
-	{ "seed", "N", opt_u64, TO(seed), 0, UINT64_MAX,
+	{ "seed", "N", opt_u64, TO(seed), 0, INT64_MAX,
 	  .help = "the first seed, default 1" },
 	{ "progress", NULL, NULL, TO(progress),
 	  .help = "print progress, also without a terminal" },

@@ -225,7 +225,7 @@ static const struct opt table[] = {
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the report there; -: to standard output,\n"
 		  "and everything else to standard error" },
-	{ "seed", "N", opt_u64, TO(seed), 0, UINT64_MAX, "a whole number",
+	{ "seed", "N", opt_u64, TO(seed), 0, INT64_MAX,
 	  .help = "seed everything random, default 1" },
 	{ "traffic", "PATTERN", traffic_word, 0, 0, 0,
 	  "one of the patterns that --help lists",
@@ -432,6 +432,11 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	}
 	o->words = argv + first;
 	o->nwords = argc - first;
+	if (o->seeds != 0 && o->seed > INT64_MAX - (o->seeds - 1)) {
+		fprintf(stderr, "reflit-sim: --seeds: that is beyond the last "
+			"seed, %lld\n", (long long)INT64_MAX);
+		return -EINVAL;
+	}
 	path[0] = o->json;
 	path[1] = o->csv;
 	in[0] = o->config;

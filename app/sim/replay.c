@@ -157,7 +157,9 @@ take_key(struct recording *r, const char *key, char *text)
 	    strcmp(key, "config") == 0)
 		return 0;
 	if (strcmp(key, "seed") == 0)
-		return take_number(r, text, &r->seed);
+		return parse_number(text, 0, INT64_MAX, &r->seed) == 0
+			       ? 0
+			       : bad(r, "seeds are whole numbers below 2^63");
 	if (strcmp(key, "duration") == 0)
 		return take_number(r, text, &r->duration_ns);
 	if (strcmp(key, "round-trip") == 0)

@@ -209,6 +209,8 @@ begin(struct store *s, const struct tally_of *of, uint64_t block)
 	n = head_text(s, text, sizeof(text));
 	if (of->seeds > SEEDS_MOST)
 		return bad(s, 0, "too many seeds");
+	if (of->first_seed > INT64_MAX - (of->seeds - 1))
+		return bad(s, 0, "--seeds: that is beyond the last seed");
 	if (ftruncate(s->fd, 0) != 0 || write(s->fd, text, (size_t)n) != n)
 		return bad(s, 0, strerror(errno));
 	return set_blocks(s);

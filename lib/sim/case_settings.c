@@ -158,7 +158,7 @@ rl_sim_setting_take(struct rl_sim_plan *plan, const char *key,
 	/* the same value twice */
 	plan->load.seed = plan->seed;
 	plan->load.slot_ps = plan->wire.flit_ps;
-	return ret;
+	return plan->seed > INT64_MAX ? -EINVAL : ret; /* no report names it */
 }
 
 int
