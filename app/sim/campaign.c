@@ -288,6 +288,7 @@ campaign(struct setup *s, const struct options *o)
 	int ret = rl_sim_mem_init(&mem);
 
 	tally_init(&t, &of);
+	t.oversize = s->oversize;
 	if (ret == 0)
 		ret = run_seeds(s, o, &mem, &t);
 	if (ret != 0)

@@ -61,6 +61,7 @@ run_block(void *ctx, void *to)
 	int ret = rl_sim_mem_init(&c->mem);
 
 	tally_init(&t, &of);
+	t.oversize = c->s->oversize;
 	for (uint64_t i = 0; i < c->seeds && ret == 0; i++) {
 		ret = campaign_run(c->s, c->o, c->seed + i, &c->mem, &v);
 		if (ret == 0) {
@@ -132,6 +133,7 @@ run_apart(struct camp *c, struct tally *t, uint64_t *hash)
 				  &sig);
 	if ((ret == -EINTR && judge_finding(sig)) || ret == -E2BIG) {
 		tally_init(t, &of);
+		t->oversize = c->s->oversize;
 		*hash = 0;
 		ret = run_singly(c, t, hash);
 		if (ret != 0)

@@ -51,6 +51,7 @@ run_case(const struct setup *s, const struct options *o)
 	int ret = rl_sim_mem_init(&mem);
 
 	tally_init(&t, &of);
+	t.oversize = s->oversize;
 	if (ret == 0)
 		ret = rl_sim_plan_run(&s->plan, &mem, &v);
 	if (ret != 0) {

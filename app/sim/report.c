@@ -35,6 +35,14 @@ wires_json(const struct rl_sim_stats *st)
 	return o;
 }
 
+json_t *
+edge_json(uint64_t oversize)
+{
+	/* captures are not read by ports, so nothing is missed there */
+	return json_pack("{s:i, s:i, s:i, s:I}", "refused", 0, "missed", 0,
+			 "cut", 0, "oversize", (json_int_t)oversize);
+}
+
 static void
 set_packets(json_t *o, const struct rl_sim_load_stats *l, uint64_t oversize)
 {
@@ -44,14 +52,10 @@ set_packets(json_t *o, const struct rl_sim_load_stats *l, uint64_t oversize)
 	set(o, "duplicated_packets", l->duplicated);
 	set(o, "reordered_packets", l->reordered);
 	set(o, "corrupted_packets", l->corrupted);
-	set(o, "reported_packets", l->reported - l->reported_delivered);
+	set(o, "reported_packets", rl_sim_load_given_up(l));
 	set(o, "reported_delivered_packets", l->reported_delivered);
 	set(o, "refused_packets", l->refused);
-	/* captures are not read by ports, so nothing is missed there */
-	json_object_set_new(o, "edge",
-			    json_pack("{s:i, s:i, s:i, s:I}", "refused", 0,
-				      "missed", 0, "cut", 0, "oversize",
-				      (json_int_t)oversize));
+	json_object_set_new(o, "edge", edge_json(oversize));
 	set(o, "sent_requests", l->sent_requests);
 	set(o, "delivered_requests", l->delivered_requests);
 	set(o, "sent_responses", l->sent_responses);
@@ -129,7 +133,7 @@ report_print(const struct setup *s, const struct outcome *out)
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n", l->lost,
 	       l->duplicated, l->reordered, l->corrupted,
-	       l->reported - l->reported_delivered);
+	       rl_sim_load_given_up(l));
 	if (l->sent_requests != 0)
 		printf("requests %" PRIu64 ", arrived %" PRIu64 "; responses %"
 		       PRIu64 ", arrived %" PRIu64 "\n", l->sent_requests,
@@ -152,8 +156,8 @@ report_print(const struct setup *s, const struct outcome *out)
 		       rl_resil_mode_name(out->recovery.mode),
 		       (double)l->outage_ns / 1e6);
 	if (l->died != 0)
-		printf("died with endpoints that crashed: %" PRIu64 "\n",
-		       l->died);
+		printf("of the reported, died with endpoints that crashed: %"
+		       PRIu64 "\n", l->died);
 	delay_print(out->delay);
 	printf("%" PRIu64 " flit-hops in %.3f s: %.2f M a second; %" PRIu64
 	       " flits in use at most\n", v->sim.flits,

@@ -345,7 +345,7 @@ outcome_failure(const struct outcome *out)
 
 	if (l->sent == 0)
 		return "nothing was sent";
-	if (2 * (l->reported - l->reported_delivered) > l->sent)
+	if (2 * rl_sim_load_given_up(l) > l->sent)
 		return "most of what was sent was given up";
 	return NULL;
 }

@@ -181,6 +181,8 @@ json_t *sim_alarms_json(const struct setup *s, struct rl_sim *sim,
 void report_print(const struct setup *s, const struct outcome *out);
 json_t *report_json(const struct setup *s, const struct options *o,
 		    struct outcome *out);
+/** The key `edge` of reports. @p oversize: frames that no packet could hold */
+json_t *edge_json(uint64_t oversize);
 /** Writes @p root to @p path and frees it. @return 0 or -errno */
 int report_write(json_t *root, const char *path);
 

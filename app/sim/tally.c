@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_set.h"
 #include "judge.h"
 
 /* Each sum under its key: written and read by one list. */
@@ -19,11 +20,18 @@
 	X("reordered_packets", load.reordered)                                 \
 	X("corrupted_packets", load.corrupted)                                 \
 	X("reported_delivered_packets", load.reported_delivered)               \
+	X("died_packets", load.died)                                           \
+	X("refused_packets", load.refused)                                     \
 	X("flit_hops", flits)                                                  \
 	X("elapsed_ns", elapsed_ns)                                            \
 	X("wall_ns", wall_ns)                                                  \
 	X("seeds", seeds)                                                      \
-	X("failover_count", failovers)
+	X("failover_count", failovers)                                         \
+	X("recovery_count", recoveries)
+
+/* What single runs list, and a campaign only counts. */
+static const char *const lists[] = { "failovers", "recoveries", "unreachable",
+				     "suspects", "alarms" };
 
 void
 tally_init(struct tally *t, const struct tally_of *of)
@@ -55,9 +63,13 @@ tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
 	t->load.corrupted += v->load.corrupted;
 	t->load.reported += v->load.reported;
 	t->load.reported_delivered += v->load.reported_delivered;
+	t->load.died += v->load.died;
+	t->load.refused += v->load.refused;
+	t->load.outage_ns = rl_max_u64(t->load.outage_ns, v->load.outage_ns);
 	rl_hist_merge(&t->load.latency, &v->load.latency);
 	t->flits += v->sim.flits;
 	t->failovers += v->failovers;
+	t->recoveries += v->recoveries;
 	t->elapsed_ns += v->end_ns;
 	if (v->ok)
 		return;
@@ -76,6 +88,9 @@ tally_merge(struct tally *to, const struct tally *from)
 	SUMS(ADD)
 #undef ADD
 	to->load.reported += from->load.reported;
+	to->load.outage_ns = rl_max_u64(to->load.outage_ns,
+					from->load.outage_ns);
+	to->oversize = rl_max_u64(to->oversize, from->oversize);
 	to->failed += from->failed;
 	rl_hist_merge(&to->load.latency, &from->load.latency);
 	json_array_extend(to->failures, from->failures);
@@ -91,7 +106,7 @@ tally_print(const struct tally *t)
 	       " seeds failed\n",
 	       t->seeds, t->of.first_seed, t->load.sent, t->failovers,
 	       t->load.lost, t->load.duplicated, t->load.reordered, t->load.corrupted,
-	       t->load.reported - t->load.reported_delivered, t->failed);
+	       rl_sim_load_given_up(&t->load), t->failed);
 }
 
 int
@@ -141,10 +156,12 @@ tally_json(const struct tally *t)
 	SUMS(SET)
 #undef SET
 	json_object_set_new(root, "reported_packets",
-			    json_integer((json_int_t)(t->load.reported -
-						t->load.reported_delivered)));
-	json_object_set_new(root, "failovers", json_array());
-	json_object_set_new(root, "recoveries", json_array());
+			    json_integer((json_int_t)rl_sim_load_given_up(
+				    &t->load)));
+	set(root, "outage_ns", t->load.outage_ns);
+	json_object_set_new(root, "edge", edge_json(t->oversize));
+	for (size_t i = 0; i < RL_ARRAY_SIZE(lists); i++)
+		json_object_set_new(root, lists[i], json_array());
 	json_object_set_new(
 		root, "latency_ns",
 		json_pack("{s:I, s:I, s:I, s:I}", "p50",
@@ -191,18 +208,14 @@ static int
 read_of(struct tally_of *of, const json_t *o, char *why)
 {
 	const char *hash = json_string_value(json_object_get(o, "settings"));
-	/* seeds have all 64 bits */
-	const json_t *first = json_object_get(o, "first_seed");
 	char *end;
 
 	if (!json_is_object(o)) {
 		snprintf(why, RL_ERR_MAX, "no result of a campaign's block");
 		return -EINVAL;
 	}
-	if (!json_is_integer(first))
-		return missing(why, "first_seed");
-	of->first_seed = (uint64_t)json_integer_value(first);
-	if (take_count(o, "seeds", &of->seeds, why) != 0)
+	if (take_count(o, "first_seed", &of->first_seed, why) != 0 ||
+	    take_count(o, "seeds", &of->seeds, why) != 0)
 		return -EINVAL;
 	of->settings = hash == NULL ? 0 : strtoull(hash, &end, 16);
 	return hash == NULL || end != hash + 16 || *end != '\0'
@@ -273,7 +286,14 @@ read_sums(struct tally *t, const json_t *report, char *why)
 #undef READ
 	if (take_count(report, "reported_packets", &reported, why) != 0)
 		return -EINVAL;
-	t->load.reported = reported + t->load.reported_delivered;
+	if (reported < t->load.died)
+		return missing(why, "reported_packets");
+	t->load.reported = reported - t->load.died +
+			   t->load.reported_delivered;
+	if (take_count(report, "outage_ns", &t->load.outage_ns, why) != 0 ||
+	    take_count(json_object_get(report, "edge"), "oversize",
+		       &t->oversize, why) != 0)
+		return -EINVAL;
 	if (t->seeds <= t->of.seeds && t->failed <= t->seeds)
 		return 0;
 	snprintf(why, RL_ERR_MAX, "%" PRIu64 " seeds, %" PRIu64 " failed, of a "

@@ -28,6 +28,8 @@ struct tally {
 	struct rl_sim_load_stats load; /**< sums; the histogram is merged */
 	uint64_t flits;
 	uint64_t failovers;
+	uint64_t recoveries;
+	uint64_t oversize; /**< frames of the trace that each run leaves out */
 	uint64_t elapsed_ns;
 	uint64_t wall_ns; /**< of all blocks together */
 	uint64_t failed;

@@ -165,7 +165,10 @@ judge_late(struct rl_sim_load *load, struct load_part *part,
 		return true;
 	}
 	flow->before = tag + 1;
-	flow->died--;
+	if (flow->died != 0)
+		flow->died--;
+	else if (flow->gone != 0)
+		flow->gone--;
 	take(load, part, pkt, now_ns);
 	return true;
 }
@@ -272,7 +275,7 @@ flow_missing(const struct rl_sim_load *load, const struct load_flow *flow,
 		reported[i] = rl_seen_reported(p, &flow->seen, &load->reported,
 					       &flow->reported, end[i]);
 	}
-	m->reported += reported[0];
+	m->reported += flow->gone + reported[0];
 	m->died += flow->died + open[1] - reported[1];
 	m->lost += open[0] - reported[0] - (open[1] - reported[1]);
 }
@@ -361,6 +364,7 @@ flow_begin_life(struct rl_sim_load *load, struct load_flow *flow)
 	flow->excused = load_sent(flow);
 	flow_missing(load, flow, &m);
 	flow->died = m.died;
+	flow->gone = m.reported;
 	flow->before = flow->seen.next;
 	flow->life++;
 	flow->tag0_before = flow->tag0;

@@ -51,6 +51,7 @@ struct load_flow {
 	uint32_t tag0_before; /* tag0 of the previous life */
 	uint32_t before;   /* what was seen next, of the previous life */
 	uint64_t died;	   /* packets that died in previous lives */
+	uint64_t gone;	   /* reported then, and not delivered */
 	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
 	uint32_t owed;	   /* responses owed by its source */
 	uint32_t owed_next; /* 1 + the flow after it on its source's list */

@@ -86,7 +86,7 @@ struct rl_sim_load_cfg {
 	void *connected_ctx;
 };
 
-/** Totals. lost = sent - delivered - reported without being delivered. */
+/** Totals. lost = sent - delivered - rl_sim_load_given_up(). */
 struct rl_sim_load_stats {
 	uint64_t sent;
 	uint64_t sent_flits;
@@ -115,6 +115,13 @@ struct rl_sim_load_stats {
 	uint16_t outage_src, outage_dst;
 	char first_error[160];	/**< the first error, or "" */
 };
+
+/** Any thread. @return packets that were given up openly, and did not arrive */
+static inline uint64_t
+rl_sim_load_given_up(const struct rl_sim_load_stats *st)
+{
+	return st->reported - st->reported_delivered + st->died;
+}
 
 /** What was delivered in the window. */
 struct rl_sim_load_window {

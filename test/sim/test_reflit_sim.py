@@ -174,6 +174,23 @@ with tempfile.TemporaryDirectory() as tmp:
           again["latency_ns"] or report(out)["sent_packets"] !=
           again["sent_packets"])
 
+    last = 2 ** 63 - 1
+    p = run("--config", FIGURE1, "--duration", "20us", "--json", out, "--seed",
+            str(last))
+    check("the last seed that a report can name", p.returncode == 0 and
+          report(out)["seed"] == last, (p.stderr, report(out)["seed"]))
+    for args, words in (
+            (("--seed", str(last + 1)),
+             "--seed %u: out of range; use a number of 0 to %u" %
+             (last + 1, last)),
+            (("--seed", str(last), "--seeds", "2"), "beyond the last seed"),
+            (("campaign", "--seed", str(last), "--store",
+              os.path.join(tmp, "store")), "beyond the last seed")):
+        p = run(*args[:1 if args[0] == "campaign" else 0], "--config", FIGURE1,
+                *args[1 if args[0] == "campaign" else 0:])
+        check("none beyond: " + " ".join(args)[:40], p.returncode == 2 and
+              words in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+
     # the evaluation's error model on a wire of a fabric
     for propagate, least, most in ((0, 0.0, 0.02), (0.9, 0.05, 0.3)):
         p = run("--config", FIGURE1, "--duration", "2ms", "--load", "0.5",
@@ -345,6 +362,29 @@ with tempfile.TemporaryDirectory() as tmp:
     r = report(out)
     check("a campaign over a fabric", p.returncode == 0 and balanced(r) and
           r["seeds"] == 5 and r["failures"] == [], p.stdout)
+
+    for name, restart in (("e1", ""), ("e1", "60us restart e1\n"),
+                          ("e0", "60us restart e0\n90us crash e0\n")):
+        p = run("--config", FIGURE1, "--duration", "200us", "--load", "0.2",
+                "--json", out, "--faults",
+                fault_file("20us cut s0-s1\n40us crash %s\n50us heal s0-s1\n"
+                           % name + restart))
+        r = report(out)
+        check("what died with an endpoint was reported: the sums are whole",
+              r["died_packets"] <= r["reported_packets"] and balanced(r) and
+              "reported %u\n" % r["reported_packets"] in p.stdout,
+              (name, restart, p.stdout, r["died_packets"]))
+    check("some had died so", r["died_packets"] > 0, r)
+    p = run("--config", FIGURE1, "--duration", "200us", "--load", "0.2",
+            "--json", out, "--faults", faults, "--seeds", "2")
+    r = report(out)
+    check("and those of a campaign", r["died_packets"] > 0 and balanced(r) and
+          "reported %u;" % r["reported_packets"] in p.stdout, p.stdout)
+    check("a campaign's report has the keys of the contract, too, with sums",
+          CONTRACT <= r.keys() and r["outage_ns"] > 0 and
+          r["failover_count"] > 0 and
+          r["edge"] == {"refused": 0, "missed": 0, "cut": 0, "oversize": 0},
+          CONTRACT - r.keys())
 
     for nothing in ("", "# none yet\n"):
         p = run("--config", FIGURE1, "--seeds", "2", "--duration", "20us",

@@ -146,6 +146,25 @@ def a_campaign_and_its_store():
     fits(report_of("merged", KEPT, SIM, "merge", "a.store"))
 
 
+def a_failure_in_fewer_parts():
+    config, faults = (os.path.join(BOX, n) for n in ("lossy.cfg", "cut"))
+    out = os.path.join(BOX, "smaller")
+    with open(FIGURE1, encoding="utf-8") as f, \
+            open(config, "w", encoding="utf-8") as to:
+        to.write(f.read() + 'link: { loopback = "none"; };\n'
+                 "endpoint: { retry = false; };\n")
+    with open(faults, "w", encoding="utf-8") as f:
+        f.write("3us cut s0-s1#0\n")
+    subprocess.run([SIM, "shrink", config, faults, "--out", out, "--duration",
+                    "6us", "--load", "0.6", "--runs", "10"], check=True,
+                   capture_output=True, timeout=240, cwd=BOX)
+    with open(os.path.join(out, "report.json"), encoding="utf-8") as f:
+        r = fits(json.load(f))
+    assert "lost" in r["broken"] and r["left"]["packets"] > 0, r
+    r["left"]["packets"] = "few"
+    assert len(complaints(r)) > 0, r
+
+
 def an_ablation():
     assert len(fits(report_of("ablation", BROKEN, SIM, "ablation", "--cuts",
                               "1"))["rows"]) == 12
@@ -313,6 +332,7 @@ CASES = (a_run_on_lcores,
          the_page_names_each_key_of_a_report_and_no_other,
          reports_of_processes_put_together,
          a_run_in_virtual_time, a_campaign_and_its_store,
+         a_failure_in_fewer_parts,
          an_ablation, the_evaluation, routes, measurements,
          the_schema_refuses_what_reports_must_not_say,
          a_signal_ends_a_bench_in_the_middle_of_a_suite,
