@@ -50,6 +50,7 @@ struct mirror {
 	struct alarm alarm[MIRROR_ALARMS];
 	/* one order at a time */
 	bool order_given;
+	bool order_taken; /* being carried out, though its client may be gone */
 	bool order_done;
 	int order_result;
 	char order[ORDER_MAX];

@@ -61,7 +61,7 @@ check_order(const struct app *app, const char *line, char *why, size_t len)
 			 word);
 		return -EINVAL;
 	}
-	if (telemetry_mirror.order_given) {
+	if (telemetry_mirror.order_given || telemetry_mirror.order_taken) {
 		snprintf(why, len, "another order is being carried out");
 		return -EBUSY;
 	}
@@ -194,7 +194,9 @@ telemetry_take_order(struct app *app)
 	bool given;
 
 	pthread_mutex_lock(&m->lock);
-	given = m->order_given && !m->order_done;
+	/* an order may wait, and the steps of its wait come here, too */
+	given = m->order_given && !m->order_done && !m->order_taken;
+	m->order_taken |= given;
 	memcpy(line, m->order, sizeof(line));
 	pthread_mutex_unlock(&m->lock);
 	if (!given)
@@ -209,6 +211,7 @@ telemetry_take_order(struct app *app)
 	memcpy(m->order_text, text, sizeof(m->order_text));
 	m->order_left = left;
 	m->order_done = true;
+	m->order_taken = false;
 	pthread_cond_broadcast(&m->answered);
 	pthread_mutex_unlock(&m->lock);
 }

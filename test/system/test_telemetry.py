@@ -176,6 +176,25 @@ def orders_cut_and_heal_links_and_events_and_failovers_tell_it():
 
 
 @case
+def an_order_that_waits_is_carried_out_once_and_answers_so():
+    def obeyed(line):
+        end = time.monotonic() + 60
+        answer = live.order(line)
+        while "a recovery goes on" in answer["error"]:
+            assert time.monotonic() < end, answer
+            answer = live.order(line)
+        assert answer["result"] == 0 and answer["error"] == "", (line, answer)
+
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.01") as live:
+        live.until("/reflit/links", lambda l: l["state"] == ["UP"] * 4)
+        for line in ("quiesce", "reroute", "unquiesce", "link s0-s1#0 drain",
+                     "link s0-s1#0 enable", "link s0-s1#1 remove",
+                     "link s0-s1#1 add"):
+            obeyed(line)
+        live.end()
+
+
+@case
 def orders_are_refused_where_they_are_not_allowed():
     with Box() as box, Live(box) as live:
         answer = live.order("link s0-s1#0 down")
