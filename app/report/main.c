@@ -14,6 +14,7 @@
 #include "merge.h"
 #include "opts.h"
 #include "report_file.h"
+#include "sound.h"
 #include "suspects.h"
 
 #define FILES_MAX 256
@@ -286,6 +287,10 @@ load(const char *path)
 		else if (o == NULL)
 			snprintf(err, sizeof(err), "%s:%d: %s", path, e.line,
 				 e.text);
+	}
+	if (o != NULL && !is_ledger && !sound_report(o, path, err, sizeof(err))) {
+		json_decref(o);
+		o = NULL;
 	}
 	if (o == NULL)
 		fprintf(stderr, "reflit-report: %s\n", err);

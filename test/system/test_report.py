@@ -308,6 +308,31 @@ def what_is_no_report_of_this_fabric_is_refused():
 
 
 @case
+def what_is_no_count_is_refused_with_file_and_key():
+    def refused(key, bad, **more):
+        _, out = judge(2, report("a"), report("b", **more))
+        assert "r1.json: " + key + ": " in out and out.count("\n") == 1, out
+        assert bad in out, out
+
+    for wrong in ("many", -5, 1.5, None, [3]):
+        for key in ("sent_packets", "leaked_flits", "outage_ns"):
+            refused(key, "0 or more", **{key: wrong})
+        refused("edge.missed", "0 or more", edge=dict(missed=wrong))
+    refused("edge", "an object", edge=3)
+    refused("recoveries.epoch", "0 or more", recoveries=[dict(epoch="x")])
+    refused("flows.spans.packets", "0 or more", flows=[
+        dict(source((5, 3)), spans=[dict(first=5, packets="3")])])
+    refused("flows.runs.digest", "a text", flows=[
+        dict(sink((5, 8)), runs=[dict(first=5, next=8, digest=7)])])
+    refused("flows.runs.missing", "pairs", flows=[
+        dict(sink((5, 8)), runs=[dict(first=5, next=8, missing=[[1]])])])
+    refused("flows.reported", "pairs", flows=[
+        dict(source((5, 3)), reported=[["x", "1"]])])
+    refused("processes", "a list", processes="b")
+    refused("drained", "true or false", drained=1)
+
+
+@case
 def a_report_on_standard_output_is_alone_there():
     with Box() as box:
         files = [box.write(n, json.dumps(report(n))) for n in ("a", "b")]
