@@ -45,8 +45,8 @@ static const struct opts program = {
 	.more =
 	"  --help, --version\n"
 	"\n"
-	"Exit status: 0 every promise was kept; 1 one was broken, or is not proven;\n"
-	"2 unusable arguments or files.\n",
+	"Exit status: 0 every promise was kept; 1 one was broken, or a half of a flow\n"
+	"is missing that would prove it; 2 unusable arguments or files.\n",
 	.table = table,
 	.column = 17,
 };
@@ -196,6 +196,7 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 				      (json_int_t)m->edge.cut, "oversize",
 				      (json_int_t)m->edge.oversize));
 	set(o, "unproven_packets", m->unproven);
+	set(o, "unaccounted_packets", m->unaccounted);
 	set(o, "unlisted_packets", m->unlisted);
 	set(o, "flows_between_processes", m->flows);
 	set(o, "unclean_reports", m->unclean);
@@ -259,6 +260,10 @@ print(const struct merged *m, unsigned int n)
 		printf("unproven %" PRIu64 ": on their way to or from a process "
 		       "that was killed, or has left no ledger\n",
 		       m->unproven);
+	if (m->unaccounted != 0)
+		printf("unaccounted for %" PRIu64 " of these: a half of their "
+		       "flow is in no file given; give the reports and ledgers "
+		       "of all\n", m->unaccounted);
 	if (m->torn != 0)
 		printf("%" PRIu64 " halves of flows prove nothing: they were "
 		       "being written when their process was killed\n",

@@ -192,10 +192,50 @@ is_torn(const json_t *flow)
 	return json_is_true(json_object_get(flow, "torn"));
 }
 
+static const char *
+sink_process(json_t *const report[], unsigned int n, const struct span *s)
+{
+	json_t *flow;
+	size_t k;
+
+	for (unsigned int i = 0; i < n; i++)
+		json_array_foreach(json_object_get(report[i], "flows"), k, flow)
+			if (is_flow(flow, "sink", s))
+				return text(report[i], "process");
+	return NULL;
+}
+
+/*
+ * Whether what is unproven of a span died with a process, as its ledger shows.
+ * A source begins a span for each life of its sink, so with fewer lives than
+ * that given, a ledger is missing.
+ */
+static bool
+died_with_one(json_t *const report[], unsigned int n, const json_t *source,
+	      const struct span *s)
+{
+	const char *process = sink_process(report, n, s);
+	size_t lives = 0;
+	bool killed = false;
+
+	if (s->torn || (s->killed && s->last))
+		return !s->torn;
+	for (unsigned int i = 0; i < n; i++) {
+		if (process != NULL &&
+		    strcmp(text(report[i], "process"), process) != 0)
+			continue;
+		lives++;
+		killed |= was_killed(report[i]);
+	}
+	return killed && lives >= json_array_size(
+					json_object_get(source, "spans"));
+}
+
 static int
 judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	   struct span *s, struct merged *m)
 {
+	const uint64_t unproven = m->unproven;
 	bool heard = false;
 	int ret = 0;
 
@@ -216,6 +256,8 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	s->torn |= !heard && m->missing != 0;
 	if (ret == 0)
 		judge(s, source, m);
+	if (!died_with_one(report, n, source, s))
+		m->unaccounted += m->unproven - unproven;
 	free(s->pool.node);
 	return ret;
 }
@@ -339,8 +381,10 @@ judge_sink(json_t *const report[], unsigned int n, const json_t *sink,
 
 	m->unlisted += number(sink, "unlisted");
 	json_array_foreach(json_object_get(sink, "runs"), i, run)
-		if (!was_sent(report, n, sink, run))
+		if (!was_sent(report, n, sink, run)) {
 			m->unproven += number(run, "packets");
+			m->unaccounted += number(run, "packets");
+		}
 }
 
 /* What a process saw without the others. */
@@ -451,6 +495,6 @@ bool
 merged_clean(const struct merged *m)
 {
 	return m->lost + m->duplicated + m->reordered + m->altered +
-		       m->unlisted + m->unclean ==
+		       m->unlisted + m->unclean + m->unaccounted + m->torn ==
 	       0;
 }

@@ -35,7 +35,8 @@ struct merged {
 		uint64_t oversize;
 	} edge;
 	unsigned int ports; /**< attached, in all */
-	uint64_t unproven;  /**< to or from a life that left neither report nor ledger */
+	uint64_t unproven;  /**< to or from a life that ended without a report */
+	uint64_t unaccounted; /**< of these, what no ledger shows, either */
 	uint64_t unlisted;  /**< not written down: no proof */
 	uint64_t flows;	    /**< between two processes */
 	uint64_t torn;	    /**< halves that were being written at a kill */

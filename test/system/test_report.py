@@ -222,21 +222,40 @@ def another_content_is_seen_by_the_sum_of_digests():
 @case
 def nobody_can_tell_what_a_process_took_with_it():
     # the sink began anew after the first span: its run is gone
-    verdict(0, source((5, 10), (100, 3)), sink((100, 103)), unproven=10)
+    verdict(1, source((5, 10), (100, 3)), sink((100, 103)), unproven=10)
     # and a source that left no report
-    m, out = judge(0, report("a"), report("b", [sink((5, 15))]))
+    m, out = judge(1, report("a"), report("b", [sink((5, 15))]))
     assert m["unproven_packets"] == 10 and "unproven 10" in out, (m, out)
+    assert m["unaccounted_packets"] == 10, m
+    assert "unaccounted for 10 of these: a half of their flow" in out, out
+
+
+@case
+def what_died_with_a_process_is_accounted_for_if_all_its_ledgers_are_there():
+    a = report("a", [source((5, 10), (100, 3), (200, 4))])
+    b = report("b", [sink((200, 204))])
+    lives = [dict(report("b", [f] if f else []), killed=True, flit_hops=i)
+             for i, f in enumerate((sink((5, 9)), None))]
+    for given, status in (((), 1), (lives[:1], 1), (lives[1:], 1), (lives, 0)):
+        m, out = judge(status, a, *given, b)
+        assert m["unproven_packets"] == 13 - 4 * (lives[0] in given), (m, out)
+        assert (m["unaccounted_packets"] != 0) == status, m
+        assert m["lost_packets"] == 0, m
+    # of a source that was killed, only what was on its way
+    dead = dict(report("a", [source((5, 10))]), killed=True)
+    m, _ = judge(0, dead, report("b", [sink((5, 12))]))
+    assert m["unproven_packets"] == 3 and m["unaccounted_packets"] == 0, m
 
 
 @case
 def what_waited_while_a_peer_began_anew_went_to_the_new_one():
     # 5 to 11 to the one that died; the rest to its successor, over two spans
-    verdict(0, source((5, 10), (15, 5)), sink((12, 20)), unproven=7)
+    verdict(1, source((5, 10), (15, 5)), sink((12, 20)), unproven=7)
     verdict(1, source((5, 10), (15, 5)), sink((12, 19)), unproven=7, lost=1)
-    verdict(0, source((5, 10), (15, 5), reported=(6, 19)), sink((12, 19)),
+    verdict(1, source((5, 10), (15, 5), reported=(6, 19)), sink((12, 19)),
             unproven=6, reported=2)
     # the numbers of the second do not go on from those of the first
-    verdict(0, source((5, 10), (100, 3)), sink((12, 15), (100, 103)),
+    verdict(1, source((5, 10), (100, 3)), sink((12, 15), (100, 103)),
             unproven=7)
 
 
@@ -261,7 +280,7 @@ def a_process_without_a_report_is_named():
 def half_a_flow_that_was_being_written_proves_nothing():
     torn = {"source": "e0", "destination": "e1", "end": "sink", "torn": True}
     dead = dict(report("b", [torn]), killed=True)
-    m, out = judge(0, report("a", [source((5, 10), reported=(14,))]), dead)
+    m, out = judge(1, report("a", [source((5, 10), reported=(14,))]), dead)
     assert m["unproven_packets"] == 9 and m["reported_packets"] == 1, m
     assert m["torn_flows"] == 1 and m["killed"] == ["b"], m
     assert "1 halves of flows prove nothing" in out, out
@@ -271,7 +290,7 @@ def half_a_flow_that_was_being_written_proves_nothing():
     assert m["unproven_packets"] == 10 and m["lost_packets"] == 1, m
     # a source that proves nothing
     dead = dict(report("a", [dict(torn, end="source")]), killed=True)
-    m, out = judge(0, dead, report("b", [sink((5, 15))]))
+    m, out = judge(1, dead, report("b", [sink((5, 15))]))
     assert m["unproven_packets"] == 10, m
 
 
