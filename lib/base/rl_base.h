@@ -8,9 +8,25 @@
  * library's headers only.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/**
+ * Around what a public header declares: functions of C, in a C++ program too,
+ * and the symbols that the shared library exports. A field called `class` has
+ * another name in C++, which reserves that word.
+ */
+#ifdef __cplusplus
+#define RL_PUBLIC_BEGIN extern "C" {
+#define RL_PUBLIC_END }
+#define RL_CLASS_FIELD class_
+#else
+#define RL_PUBLIC_BEGIN _Pragma("GCC visibility push(default)")
+#define RL_PUBLIC_END _Pragma("GCC visibility pop")
+#define RL_CLASS_FIELD class
+#endif
 
 /** Virtual channels a link carries; the sideband has three bits for them. */
 #define RL_VCS 8

@@ -76,7 +76,7 @@ rl_prng_range(struct rl_prng *p, uint64_t lo, uint64_t hi)
 static inline double
 rl_prng_double(struct rl_prng *p)
 {
-	return (double)(rl_prng_u64(p) >> 11) * 0x1.0p-53;
+	return (double)(rl_prng_u64(p) >> 11) / 9007199254740992.0; /* 2^53 */
 }
 
 #endif /* RL_PRNG_H */

@@ -15,54 +15,54 @@
  * packets that only this port could carry.
  */
 
-#include <stdatomic.h>
-
 #include "rl_base.h"
 
+/** Touched by the functions below alone. C11's atomics are not C++'s, so the
+    fields are plain, and the functions use the compiler's. */
 struct rl_port_shared {
 	/** Written by the core: flits that left it, by the VC they came in
 	    on. */
 	union {
-		_Atomic uint32_t freed[RL_VCS];
-		_Atomic uint64_t freed_word[RL_VCS / 2]; /**< read, two at once */
+		uint32_t freed[RL_VCS];
+		uint64_t freed_word[RL_VCS / 2]; /**< read, two at once */
 	} RL_ALIGNED(RL_CACHE_LINE);
 	/**
 	 * Written by the core, by rl_shared_write(): 1 while packets wait there
 	 * that only this port could carry, else 0. A port that is held down for
 	 * flapping then trains at once.
 	 */
-	_Atomic uint32_t wanted;
+	uint32_t wanted;
 	/** Written by the port: flits taken off its egress queue, by VC. */
-	_Atomic uint32_t taken[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
+	uint32_t taken[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
 };
 
 /** The only writer of @p c. Adds n; released to rl_shared_read(). */
 static inline void
-rl_shared_add(_Atomic uint32_t *c, uint32_t n)
+rl_shared_add(uint32_t *c, uint32_t n)
 {
-	uint32_t v = atomic_load_explicit(c, memory_order_relaxed);
+	uint32_t v = __atomic_load_n(c, __ATOMIC_RELAXED);
 
 	/* release: pairs with the acquire in rl_shared_read() */
-	atomic_store_explicit(c, v + n, memory_order_release);
+	__atomic_store_n(c, v + n, __ATOMIC_RELEASE);
 }
 
 /** The only writer of the flag @p c. Released to rl_shared_read(). */
 static inline void
-rl_shared_write(_Atomic uint32_t *c, uint32_t v)
+rl_shared_write(uint32_t *c, uint32_t v)
 {
 	/* the reader shares the line, so write only changes */
-	if (atomic_load_explicit(c, memory_order_relaxed) == v)
+	if (__atomic_load_n(c, __ATOMIC_RELAXED) == v)
 		return;
 	/* release: pairs with the acquire in rl_shared_read() */
-	atomic_store_explicit(c, v, memory_order_release);
+	__atomic_store_n(c, v, __ATOMIC_RELEASE);
 }
 
 /** Any lcore. */
 static inline uint32_t
-rl_shared_read(const _Atomic uint32_t *c)
+rl_shared_read(const uint32_t *c)
 {
 	/* acquire: pairs with the releases in rl_shared_add(), _write() */
-	return atomic_load_explicit(c, memory_order_acquire);
+	return __atomic_load_n(c, __ATOMIC_ACQUIRE);
 }
 
 /** The counters `freed` in words of two. */
@@ -73,7 +73,7 @@ static inline uint64_t
 rl_shared_freed_word(const struct rl_port_shared *s, unsigned int i)
 {
 	/* acquire: pairs with the release in rl_shared_add() */
-	return atomic_load_explicit(&s->freed_word[i], memory_order_acquire);
+	return __atomic_load_n(&s->freed_word[i], __ATOMIC_ACQUIRE);
 }
 
 #endif /* RL_SHARED_H */

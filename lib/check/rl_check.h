@@ -23,6 +23,8 @@
 #include "rl_fwd.h"
 #include "rl_topo.h"
 
+RL_PUBLIC_BEGIN
+
 /** Longest cycle that a report lists. */
 #define RL_CHECK_CYCLE_MAX 64
 /** Hops after which a packet counts as looping for ever. */
@@ -142,5 +144,7 @@ int rl_check_detours(const struct rl_check_in *in, enum rl_check_fail what,
 char *rl_check_cycle_text(const struct rl_topo *topo,
 			  const struct rl_check_report *rep, char *buf,
 			  size_t len);
+
+RL_PUBLIC_END
 
 #endif /* RL_CHECK_H */

@@ -27,6 +27,8 @@
 
 #include "rl_check_ranks.h"
 
+RL_PUBLIC_BEGIN
+
 /** A set of flows: pairs (source, destination) of endpoint ids. */
 struct rl_flows {
 	uint32_t nep;
@@ -144,5 +146,7 @@ int rl_check_mix(const struct rl_check_mix *mix,
  */
 int rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 		  struct rl_check_mix_report *rep);
+
+RL_PUBLIC_END
 
 #endif /* RL_CHECK_MIX_H */

@@ -26,6 +26,8 @@
 
 #include "rl_check.h"
 
+RL_PUBLIC_BEGIN
+
 /** Number of a channel: index into ranks. */
 static inline uint32_t
 rl_channel(uint32_t link, unsigned int end, unsigned int vl)
@@ -107,5 +109,7 @@ void rl_proof_free(struct rl_proof *proof);
  */
 int rl_check_find_ranks(const struct rl_topo *topo, const struct rl_fwd *fwd,
 			uint32_t *rank, struct rl_check_report *rep);
+
+RL_PUBLIC_END
 
 #endif /* RL_CHECK_RANKS_H */

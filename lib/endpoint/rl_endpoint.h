@@ -43,6 +43,8 @@
 #include "rl_ep_counters.h"
 #include "rl_flit_cache.h"
 
+RL_PUBLIC_BEGIN
+
 struct rl_ep;
 
 /** Why a packet is reported instead of acknowledged. */
@@ -173,7 +175,7 @@ struct rl_ep_params {
 struct rl_ep_msg {
 	uint16_t dst;
 	uint8_t cos;   /**< 0..15 */
-	uint8_t class; /**< enum rl_class, but not RL_CLASS_CTRL */
+	uint8_t RL_CLASS_FIELD; /**< enum rl_class, but not RL_CLASS_CTRL */
 	uint32_t len_bytes;
 };
 
@@ -454,5 +456,7 @@ void rl_ep_flow_info(const struct rl_ep *ep, uint32_t i,
 		     struct rl_ep_flow_info *info);
 
 const char *rl_ep_flow_state_name(enum rl_ep_flow_state s);
+
+RL_PUBLIC_END
 
 #endif /* RL_ENDPOINT_H */

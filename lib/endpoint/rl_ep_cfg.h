@@ -13,6 +13,8 @@
 #include "rl_base.h"
 #include "rl_codec.h"
 
+RL_PUBLIC_BEGIN
+
 /** Protocol profiles [EP-3]. */
 enum rl_profile {
 	RL_PROFILE_RXL,		/**< ISN; FSN carries ACKs */
@@ -88,5 +90,7 @@ void rl_ep_cfg_defaults(struct rl_ep_cfg *cfg);
  */
 int rl_ep_cfg_check(const struct rl_ep_cfg *cfg, char *err, size_t errlen,
 		    const char **key);
+
+RL_PUBLIC_END
 
 #endif /* RL_EP_CFG_H */

@@ -25,6 +25,8 @@
 #include "rl_base.h"
 #include "rl_flit.h"
 
+RL_PUBLIC_BEGIN
+
 /** Which CRC-64 fills bytes 242-249. */
 enum rl_crc_kind {
 	RL_CRC_ECMA,	 /**< ECMA-182, reflected; init and xorout all ones */
@@ -166,5 +168,7 @@ void rl_codec_fec_encode(const struct rl_codec *c, uint8_t *flit);
 /** Any thread. Decodes a syndrome that rl_codec_rx() computed with @p eseq. */
 struct rl_isn_result rl_isn_decode(const struct rl_codec *c, uint64_t syndrome,
 				   uint32_t eseq);
+
+RL_PUBLIC_END
 
 #endif /* RL_CODEC_H */

@@ -11,6 +11,8 @@
 
 #include "rl_codec.h"
 
+RL_PUBLIC_BEGIN
+
 /** x^53 + ... : (x+1) m1 m3 m5 m7 (x^8+x^4+x^3+x^2+1); RL_ISN_WIDE. */
 #define RL_WIDE_POLY 0x003767ee853db067ull
 #define RL_WIDE_DEGREE 53
@@ -56,5 +58,7 @@ void rl_ref_tx(enum rl_crc_kind crc, enum rl_isn_kind isn, uint8_t *flit,
  */
 enum rl_fec_status rl_ref_rx(enum rl_crc_kind crc, enum rl_isn_kind isn,
 			     uint8_t *flit, uint32_t eseq, uint64_t *syndrome);
+
+RL_PUBLIC_END
 
 #endif /* RL_CODEC_REF_H */

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rl_base.h"
+
+RL_PUBLIC_BEGIN
+
 /**
  * Any thread. Whether this CPU has the crc32 instruction (SSE4.2). Ask once
  * and keep the answer; it costs more than the check of a header.
@@ -38,5 +42,7 @@ uint32_t rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw);
  * of the time for a long packet.
  */
 uint32_t rl_crc32c_lanes(const void *data, size_t len, bool hw);
+
+RL_PUBLIC_END
 
 #endif /* RL_CRC32C_H */

@@ -84,7 +84,7 @@ struct rl_txn {
 	uint16_t src;
 	uint8_t sl;
 	uint8_t cos;
-	uint8_t class; /**< enum rl_class */
+	uint8_t RL_CLASS_FIELD; /**< enum rl_class */
 	uint8_t type;  /**< enum rl_flit_type */
 	bool sop;
 	bool eop;
@@ -120,10 +120,10 @@ enum rl_mark {
  */
 struct rl_flit {
 	union {
-		struct {
+		__extension__ struct {
 			struct rl_flit *next;
 			union {
-				struct { /* of a head */
+				__extension__ struct { /* of a head */
 					struct rl_flit *next_pkt;
 					struct rl_flit *last;
 					uint16_t pkt_flits;
@@ -138,7 +138,7 @@ struct rl_flit {
 				struct rl_flit *mate[3];
 			};
 			union {
-				struct {
+				__extension__ struct {
 					/** VC of the link it leaves (or left)
 					    by */
 					uint8_t vc;
@@ -148,7 +148,8 @@ struct rl_flit {
 					uint8_t sl;
 					uint8_t mark;  /**< enum rl_mark */
 					uint8_t hops;  /**< links crossed so far */
-					uint8_t class; /**< enum rl_class */
+					uint8_t RL_CLASS_FIELD; /**< enum
+							 rl_class */
 					uint8_t flags; /**< RL_FF_* */
 					uint8_t plane; /**< see rl_fwd.h */
 				};
@@ -175,21 +176,21 @@ struct rl_flit {
 #define RL_FF_LENT 0x20	     /**< charged to its core's waiting room */
 #define RL_FF_NEXT 0x40	     /**< goes by new tables, see rl_core_stage() */
 
-_Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
-	       "a flit is one line of state and its wire image");
+static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
+	      "a flit is one line of state and its wire image");
 
 /** rl_flit.state of a flit at the start of its path. */
 static inline uint64_t
-rl_flit_state(uint8_t sl, uint8_t class, uint8_t flags)
+rl_flit_state(uint8_t sl, uint8_t cls, uint8_t flags)
 {
-	_Static_assert(offsetof(struct rl_flit, sl) ==
-				       offsetof(struct rl_flit, state) + 2 &&
-			       offsetof(struct rl_flit, class) ==
-				       offsetof(struct rl_flit, state) + 5 &&
-			       offsetof(struct rl_flit, flags) ==
-				       offsetof(struct rl_flit, state) + 6,
-		       "where it puts them");
-	return (uint64_t)sl << 16 | (uint64_t)class << 40 |
+	static_assert(offsetof(struct rl_flit, sl) ==
+				      offsetof(struct rl_flit, state) + 2 &&
+			      offsetof(struct rl_flit, RL_CLASS_FIELD) ==
+				      offsetof(struct rl_flit, state) + 5 &&
+			      offsetof(struct rl_flit, flags) ==
+				      offsetof(struct rl_flit, state) + 6,
+		      "where it puts them");
+	return (uint64_t)sl << 16 | (uint64_t)cls << 40 |
 	       (uint64_t)flags << 48;
 }
 
@@ -259,8 +260,8 @@ rl_put64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "the wire is little-endian and read as it lies");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "the wire is little-endian and read as it lies");
 
 static inline uint16_t
 rl_flit_fsn(const uint8_t *wire)
@@ -348,17 +349,16 @@ struct rl_txn_words {
 static inline struct rl_txn_words
 rl_txn_pack(const struct rl_txn *t)
 {
-	return (struct rl_txn_words){
-		.lo = t->dst | (uint64_t)t->src << 16 |
-		      (uint64_t)(t->sl & 0xf) << 32 |
-		      (uint64_t)(t->cos & 0xf) << 36 |
-		      (uint64_t)(t->class & 3) << 40 |
-		      (uint64_t)(t->type & 3) << 42 |
-		      (t->sop ? RL_TXN_SOP : 0) | (t->eop ? RL_TXN_EOP : 0) |
-		      (uint64_t)t->valid_bytes << RL_TXN_VALID_SHIFT,
-		.hi = t->tag | (uint64_t)t->pos << 32 |
-		      (uint64_t)t->len_flits << 48,
-	};
+	struct rl_txn_words w;
+
+	w.lo = t->dst | (uint64_t)t->src << 16 |
+	       (uint64_t)(t->sl & 0xf) << 32 | (uint64_t)(t->cos & 0xf) << 36 |
+	       (uint64_t)(t->RL_CLASS_FIELD & 3) << 40 |
+	       (uint64_t)(t->type & 3) << 42 | (t->sop ? RL_TXN_SOP : 0) |
+	       (t->eop ? RL_TXN_EOP : 0) |
+	       (uint64_t)t->valid_bytes << RL_TXN_VALID_SHIFT;
+	w.hi = t->tag | (uint64_t)t->pos << 32 | (uint64_t)t->len_flits << 48;
+	return w;
 }
 
 static inline void
@@ -371,10 +371,11 @@ rl_txn_words_put(uint8_t *wire, struct rl_txn_words w)
 static inline struct rl_txn_words
 rl_txn_words_get(const uint8_t *wire)
 {
-	return (struct rl_txn_words){
-		.lo = rl_get64(wire + RL_FLIT_PAYLOAD_OFF),
-		.hi = rl_get64(wire + RL_FLIT_PAYLOAD_OFF + 8),
-	};
+	struct rl_txn_words w;
+
+	w.lo = rl_get64(wire + RL_FLIT_PAYLOAD_OFF);
+	w.hi = rl_get64(wire + RL_FLIT_PAYLOAD_OFF + 8);
+	return w;
 }
 
 /** Writes @p t into bytes 2-17 of @p wire. */
@@ -394,7 +395,7 @@ rl_txn_get(const uint8_t *wire, struct rl_txn *t)
 	t->src = (uint16_t)(w.lo >> 16);
 	t->sl = w.lo >> 32 & 0xf;
 	t->cos = w.lo >> 36 & 0xf;
-	t->class = w.lo >> 40 & 3;
+	t->RL_CLASS_FIELD = w.lo >> 40 & 3;
 	t->type = w.lo >> 42 & 3;
 	t->sop = w.lo & RL_TXN_SOP;
 	t->eop = w.lo & RL_TXN_EOP;

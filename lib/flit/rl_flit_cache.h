@@ -118,7 +118,7 @@ struct rl_pktq {
 	struct rl_flit *head;
 	struct rl_flit *tail;
 	union {
-		struct {
+		__extension__ struct {
 			uint32_t flits; /**< in all packets queued */
 			uint32_t packets;
 		};
@@ -179,7 +179,7 @@ rl_pktq_splice(struct rl_pktq *to, struct rl_pktq *from)
 		to->tail->next_pkt = from->head;
 	to->tail = from->tail;
 	to->counts += from->counts;
-	*from = (struct rl_pktq){ 0 };
+	memset(from, 0, sizeof(*from));
 }
 
 #endif /* RL_FLIT_CACHE_H */

@@ -34,9 +34,9 @@
 
 #define RL_RUN_MASK ((uint64_t)RL_CACHE_LINE - 1)
 
-_Static_assert(RL_RUN_FLITS <= RL_RUN_MASK, "they are counted there");
-_Static_assert(sizeof(((struct rl_flit *)0)->row) == RL_CACHE_LINE,
-	       "the line of state");
+static_assert(RL_RUN_FLITS <= RL_RUN_MASK, "they are counted there");
+static_assert(sizeof(((struct rl_flit *)0)->row) == RL_CACHE_LINE,
+	      "the line of state");
 
 /** Makes @p f the first of no run. */
 static inline void

@@ -55,6 +55,8 @@
 
 #include "rl_flit.h"
 
+RL_PUBLIC_BEGIN
+
 #define RL_FRAME_ETHERTYPE 0x88B5
 #define RL_FRAME_VERSION 3
 #define RL_FRAME_LINK_OFF 14
@@ -206,17 +208,17 @@ rl_frame_fit(uint32_t frame_bytes)
 /** Of SPECIAL, the bits set for a good packet of one flit: SOP and EOP. */
 #define RL_SIDEBAND_SINGLE 0x18u
 
-_Static_assert(offsetof(struct rl_flit, vc) == offsetof(struct rl_flit, state) &&
-		       offsetof(struct rl_flit, mark) ==
+static_assert(offsetof(struct rl_flit, vc) == offsetof(struct rl_flit, state) &&
+		      offsetof(struct rl_flit, mark) ==
 			       offsetof(struct rl_flit, state) + 3 &&
-		       offsetof(struct rl_flit, hops) ==
+		      offsetof(struct rl_flit, hops) ==
 			       offsetof(struct rl_flit, state) + 4 &&
-		       offsetof(struct rl_flit, flags) ==
+		      offsetof(struct rl_flit, flags) ==
 			       offsetof(struct rl_flit, state) + 6,
-	       "where rl_sideband_state() puts them");
-_Static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP &&
-		       RL_FF_LOOPED << 3 == RL_SIDEBAND_LOOPED,
-	       "flags lie in the sideband as they lie in memory");
+	      "where rl_sideband_state() puts them");
+static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP &&
+		      RL_FF_LOOPED << 3 == RL_SIDEBAND_LOOPED,
+	      "flags lie in the sideband as they lie in memory");
 
 /** Packs a flit's sideband. */
 static inline uint16_t
@@ -328,5 +330,7 @@ void rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init);
  * @return 0: it is none
  */
 uint8_t rl_frame_init_version(const uint8_t *frame, uint32_t len);
+
+RL_PUBLIC_END
 
 #endif /* RL_FRAME_H */

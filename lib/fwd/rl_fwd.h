@@ -50,7 +50,7 @@ struct rl_fwd_entry {
 	struct rl_fwd_hop hop[RL_FWD_ALTS];
 };
 
-_Static_assert(sizeof(struct rl_fwd_entry) == 8, "an entry is one word");
+static_assert(sizeof(struct rl_fwd_entry) == 8, "an entry is one word");
 
 struct rl_fwd {
 	uint32_t epoch;	  /**< number of this table, for reports */
@@ -257,8 +257,11 @@ rl_fwd_at(const struct rl_fwd *f, unsigned int plane, uint16_t dst,
 static inline struct rl_fwd_hop
 rl_fwd_word_hop(uint64_t word)
 {
-	return (struct rl_fwd_hop){.port = word & 0x1fff,
-				   .plane = word >> 13 & 7};
+	struct rl_fwd_hop hop;
+
+	hop.port = word & 0x1fff;
+	hop.plane = word >> 13 & 7;
+	return hop;
 }
 
 /** Any thread. VL on the link of @p out_port; in_port nports = injected. */

@@ -33,6 +33,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rl_base.h"
+
+RL_PUBLIC_BEGIN
+
 /** Bytes of a tag. */
 #define RL_AUTH_TAG_BYTES 16
 
@@ -65,5 +69,7 @@ struct rl_link_auth {
 	void *ctx;
 	const struct rl_link_auth_ops *ops;
 };
+
+RL_PUBLIC_END
 
 #endif /* RL_LINK_AUTH_H */

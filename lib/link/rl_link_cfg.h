@@ -12,6 +12,8 @@
 
 #include "rl_base.h"
 
+RL_PUBLIC_BEGIN
+
 /** What a dead port does with what it holds [DRL-1, DRL-9]. */
 enum rl_loopback {
 	RL_LOOPBACK_WHOLE,   /**< "whole-packets": DRL */
@@ -108,5 +110,7 @@ void rl_link_cfg_defaults(struct rl_link_cfg *cfg);
  */
 int rl_link_cfg_check(const struct rl_link_cfg *cfg, char *err, size_t errlen,
 		      const char **key);
+
+RL_PUBLIC_END
 
 #endif /* RL_LINK_CFG_H */

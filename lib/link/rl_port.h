@@ -39,6 +39,8 @@
 #include "rl_shared.h"
 #include "rl_topo.h"
 
+RL_PUBLIC_BEGIN
+
 #define RL_PORT_EVENTS 32 /* power of two */
 #define RL_PORT_ROW 64	  /* packets, see struct rl_port_row */
 
@@ -486,5 +488,7 @@ bool rl_port_idle(const struct rl_port *port);
 
 /** Owner. Flits the port holds anywhere, for leak checks. */
 uint32_t rl_port_flits(const struct rl_port *port);
+
+RL_PUBLIC_END
 
 #endif /* RL_PORT_H */

@@ -29,6 +29,8 @@
 #include "rl_resil_cfg.h"
 #include "rl_resil_msg.h"
 
+RL_PUBLIC_BEGIN
+
 /** An order to a port; the `link` of RL_RESIL_PORT. */
 enum rl_local_port_order {
 	RL_LOCAL_PORT_NONE,
@@ -168,5 +170,7 @@ struct rl_local_info {
 };
 
 void rl_local_info(const struct rl_local *l, struct rl_local_info *info);
+
+RL_PUBLIC_END
 
 #endif /* RL_LOCAL_H */

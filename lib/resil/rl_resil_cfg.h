@@ -10,6 +10,8 @@
 
 #include "rl_base.h"
 
+RL_PUBLIC_BEGIN
+
 /**
  * How new tables are installed [RES-1, RES-5, RES-6]. X(name, word in files).
  */
@@ -69,5 +71,7 @@ int rl_resil_cfg_check(const struct rl_resil_cfg *cfg, char *err,
 		       size_t errlen, const char **key);
 
 const char *rl_resil_mode_name(enum rl_resil_mode m);
+
+RL_PUBLIC_END
 
 #endif /* RL_RESIL_CFG_H */

@@ -25,6 +25,8 @@
 #include "rl_fwd.h"
 #include "rl_topo.h"
 
+RL_PUBLIC_BEGIN
+
 /** The engine for an empty name. */
 #define RL_ROUTE_DEFAULT "reflit"
 
@@ -196,5 +198,7 @@ int rl_route_hold(const struct rl_route *old, const struct rl_route *route,
  * Control thread. Frees tables that are no longer read; @p route may be NULL.
  */
 void rl_route_free(struct rl_route *route);
+
+RL_PUBLIC_END
 
 #endif /* RL_ROUTE_H */

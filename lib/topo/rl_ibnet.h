@@ -14,6 +14,8 @@
 #include "rl_base.h"
 #include "rl_topo.h"
 
+RL_PUBLIC_BEGIN
+
 /** Longest accepted line; a description has 64 characters. */
 #define RL_IBNET_LINE_MAX 1024
 #define RL_IBNET_DESC_MAX 65
@@ -95,5 +97,7 @@ uint32_t rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid);
  * @return 0 or -ENOMEM
  */
 int rl_ibnet_spec(const struct rl_ibnet *net, struct rl_topo_spec *spec);
+
+RL_PUBLIC_END
 
 #endif /* RL_IBNET_H */

@@ -15,6 +15,8 @@
 
 #include "rl_base.h"
 
+RL_PUBLIC_BEGIN
+
 #define RL_DIMS_MAX 3
 /** Levels of switches that a fat tree may have. */
 #define RL_TREE_LEVELS_MAX 8
@@ -317,5 +319,7 @@ int rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err);
  * @return the number of parts; -ENOMEM
  */
 int64_t rl_topo_parts(const struct rl_topo *t, uint32_t *part);
+
+RL_PUBLIC_END
 
 #endif /* RL_TOPO_H */

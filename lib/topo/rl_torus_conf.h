@@ -10,6 +10,8 @@
 
 #include "rl_ibnet.h"
 
+RL_PUBLIC_BEGIN
+
 #define RL_TORUS_SEEDS_MAX 64
 #define RL_TORUS_ORDER_MAX 256
 
@@ -74,5 +76,7 @@ int rl_torus_find(const struct rl_ibnet *net, const struct rl_torus_conf *conf,
 int rl_torus_build(const struct rl_ibnet *net, const struct rl_torus_conf *conf,
 		   struct rl_topo_ref *fail, uint32_t nfail,
 		   struct rl_topo *topo, char *err, int *line, bool *in_fail);
+
+RL_PUBLIC_END
 
 #endif /* RL_TORUS_CONF_H */
