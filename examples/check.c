@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The checker alone (pkg-config reflit-check) checks tables from elsewhere: a
+ * The checker alone (pkg-config reflit) checks tables from elsewhere: a
  * ring of four switches in which every packet goes clockwise. On one VL that is
  * a credit loop. If s3 moves packets to a second VL, there is none.
  */

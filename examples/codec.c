@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The codec alone (pkg-config reflit-codec): the CRC of a flit contains its
+ * The codec alone (pkg-config reflit): the CRC of a flit contains its
  * sequence number, which is not sent. Eight flits leave; the wire drops #3 and
  * flips bits in #5. The receiver tells the two apart, and how many flits are
  * missing.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A link alone (pkg-config reflit-link): a wire loses a third of the frames at
+ * A link alone (pkg-config reflit): a wire loses a third of the frames at
  * random, the replay buffer repairs it, and twenty packets arrive once and in
  * order. There is no thread, and the clock is a variable.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Routing alone (pkg-config reflit-route): tables of a 4x4 torus, the path of a
+ * Routing alone (pkg-config reflit): tables of a 4x4 torus, the path of a
  * packet, the same after a link failure, and the checker's verdict on both.
  * `route s1.0-s2.0` fails another link.
  */

@@ -23,7 +23,8 @@ from cases import Skip, run_cases
 BUILD, ROOT = (os.path.abspath(p) for p in sys.argv[1:3])
 PROGRAMS = ("reflit", "reflit-sim", "reflit-route", "reflit-bench",
             "reflit-view", "reflit-fault")
-LIBRARIES = ("codec", "link", "route", "check")
+EXAMPLES = {"codec": "c", "link": "c", "route": "c", "check": "c",
+            "endpoint": "c", "torus": "cpp"}
 BOX = tempfile.mkdtemp(prefix="reflit-install-")
 DEST = os.path.join(BOX, "dest")
 
@@ -54,8 +55,10 @@ def environment():
     bin_dir = os.path.dirname(installed("bin", "reflit"))
     env["PATH"] = bin_dir + os.pathsep + env["PATH"]
     env["PKG_CONFIG_PATH"] = os.path.dirname(
-        installed("pkgconfig", "reflit-codec.pc"))
+        installed("pkgconfig", "reflit.pc"))
     env["PKG_CONFIG_SYSROOT_DIR"] = DEST
+    # where default_library is not static
+    env["LD_LIBRARY_PATH"] = os.path.dirname(env["PKG_CONFIG_PATH"])
     env["LC_ALL"] = "C.UTF-8"
     return env
 
@@ -80,31 +83,73 @@ def what_is_in_python_is_found_where_it_is_installed():
     assert "received in this order: ABCD" in out, out
 
 
-def an_example_for_each_library_builds_and_runs():
+def an_example_for_each_part_builds_and_runs():
     """Built in a folder of its own, by what pkg-config says."""
     where = os.path.join(BOX, "examples")
     shutil.copytree(os.path.dirname(installed("examples", "Makefile")), where)
     env = environment()
     good("make", "-C", where, env=env)
-    for name in LIBRARIES:
+    for name, kind in EXAMPLES.items():
         out = good(os.path.join(where, name), env=env)
         assert out, name
-        with open(os.path.join(where, name + ".c"), encoding="utf-8") as f:
+        with open("%s.%s" % (os.path.join(where, name), kind),
+                  encoding="utf-8") as f:
             lines = f.read().count("\n")
-        assert lines < 100, "%s.c has %d lines" % (name, lines)
+        assert lines < 150, "%s has %d lines" % (name, lines)
     p = run(os.path.join(where, "route"), "s0.0-s9.9", env=env)
     assert p.returncode == 1 and "s0.0-s9.9" in p.stderr, p.stderr
 
 
-def every_header_stands_alone():
+def every_header_stands_alone_in_c_and_in_cpp():
     env = environment()
-    flags = shlex.split(good("pkg-config", "--cflags", "reflit-link", env=env))
+    flags = shlex.split(good("pkg-config", "--cflags", "reflit", env=env))
     headers = glob.glob(os.path.join(
         os.path.dirname(installed("reflit", "rl_codec.h")), "*.h"))
-    assert len(headers) > 15, headers
+    assert len(headers) > 25, headers
+    strict = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", *flags]
     for path in headers:
-        good("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
-             "-fsyntax-only", "-x", "c", path, *flags)
+        good("cc", "-std=gnu11", *strict, "-x", "c", path)
+        # read by a program, so that what it does not use is no news
+        good("c++", "-std=c++11", "-Wpedantic", *strict, "-x", "c++",
+             "/dev/null", "-include", path)
+
+
+def symbols(*args):
+    """{name: letter} of what a library brings, as nm says it"""
+    return {line.split()[2]: line.split()[1]
+            for line in good("nm", "--defined-only", *args).split("\n")
+            if len(line.split()) == 3}
+
+
+def the_library_exports_what_its_headers_declare_and_nothing_else():
+    declared = set()
+    for path in glob.glob(os.path.join(os.path.dirname(
+            installed("reflit", "rl_codec.h")), "*.h")):
+        with open(path, encoding="utf-8") as f:
+            declared |= set(re.findall(r"\b(rl_\w+)\s*\(", f.read()))
+    shared = glob.glob(os.path.join(BUILD, "app", "share", "libreflit.so.*"))
+    shared = [p for p in shared if os.path.isfile(p) and
+              not os.path.islink(p)]
+    assert len(shared) == 1, shared
+    exported = set(symbols("-D", shared[0]))
+    assert len(exported) > 150, exported
+    assert exported <= declared, exported - declared
+    soname = re.search(r"\(SONAME\).*\[(.*)\]", good("readelf", "-d", shared[0]))
+    assert soname.group(1) == "libreflit.so.0", soname
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", good("readelf", "-d", shared[0]))
+    assert [n for n in needed if "san" not in n] == ["libc.so.6"], needed
+    archive = os.path.join(BUILD, "app", "share", "libreflit.a")
+    assert set(symbols("-g", archive)) == exported
+    # no code for one version of a compiler alone
+    assert ".gnu.lto" not in good("objdump", "-h", archive)
+
+
+def programs_that_ask_for_one_part_still_build():
+    env = environment()
+    all_of_it = good("pkg-config", "--libs", "reflit", env=env)
+    for part in ("codec", "link", "route", "check"):
+        assert good("pkg-config", "--libs", "reflit-" + part,
+                    env=env) == all_of_it, part
 
 
 def private_headers_stay_at_home():
@@ -241,9 +286,13 @@ def the_unit_runs_and_ends_as_systemd_ends_it():
 CASES = (meson_install_installs,
          programs_run_from_where_they_are_installed,
          what_is_in_python_is_found_where_it_is_installed,
-         an_example_for_each_library_builds_and_runs,
-         every_header_stands_alone, private_headers_stay_at_home,
-         manual_pages_say_what_help_says, manual_pages_are_well_formed,
+         an_example_for_each_part_builds_and_runs,
+         every_header_stands_alone_in_c_and_in_cpp,
+         the_library_exports_what_its_headers_declare_and_nothing_else,
+         programs_that_ask_for_one_part_still_build,
+         private_headers_stay_at_home,
+         manual_pages_say_what_help_says,
+         manual_pages_are_well_formed,
          bash_completes_what_help_names,
          words_that_completion_lists_are_those_of_help, every_program_has_its_completion,
          the_unit_runs_and_ends_as_systemd_ends_it)
