@@ -27,6 +27,8 @@ packages="$packages clang bpftool libbpf-dev"
 packages="$packages libcurl4-openssl-dev"
 # reflit-view's web server
 packages="$packages libmicrohttpd-dev"
+# manual pages of formats are made from docs/
+packages="$packages lowdown"
 # reflit-sim rxl draws pictures
 packages="$packages gnuplot-nox"
 # tests with network namespaces: ip, ethtool, sysctl

@@ -86,6 +86,10 @@ def page(version, name, text):
     for block in rest:
         out += block_of(block)
     out += [".SH SEE ALSO",
+            ".BR reflit\\-prompt (1),",
+            ".BR reflit.cfg (5),",
+            ".BR reflit\\-faults (5)",
+            ".PP",
             "Pages about fabric files, the prompt, routing and the simulation "
             "lie in", ".I share/doc/reflit", "of the prefix."]
     return "\n".join(out) + "\n"

@@ -178,15 +178,30 @@ def manual_pages_say_what_help_says():
             assert "\n.SH EXIT STATUS\n" in page, name
 
 
+def manual_pages_of_formats_say_what_docs_say():
+    if shutil.which("lowdown") is None:
+        raise Skip("lowdown is not installed")
+    for name, words in (
+            ("reflit.cfg.5", ("window_flits", "adaptive", "@include")),
+            ("reflit-faults.5", ("heal", "controller crash", "Run lines")),
+            ("reflit-prompt.1", ("unquiesce", "inject", "--cmdline-file"))):
+        with open(installed("man" + name[-1], name), encoding="utf-8") as f:
+            page = f.read()
+        for word in words:
+            assert word in page, (name, word)
+        assert "](" not in page, name
+
+
 def manual_pages_are_well_formed():
     if shutil.which("man") is None:
         raise Skip("man is not installed")
     env = dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80")
-    for page in glob.glob(os.path.join(DEST, "**", "man1", "*.1"),
+    for page in glob.glob(os.path.join(DEST, "**", "man[15]", "*.[15]"),
                           recursive=True):
         p = run("man", "--warnings", "-E", "UTF-8", "-l", page, env=env)
         assert p.returncode == 0 and not p.stderr, (page, p.stderr)
         assert "NAME" in p.stdout, page
+        good("lexgrog", page)
 
 
 def complete(line):
@@ -292,6 +307,7 @@ CASES = (meson_install_installs,
          programs_that_ask_for_one_part_still_build,
          private_headers_stay_at_home,
          manual_pages_say_what_help_says,
+         manual_pages_of_formats_say_what_docs_say,
          manual_pages_are_well_formed,
          bash_completes_what_help_names,
          words_that_completion_lists_are_those_of_help, every_program_has_its_completion,
