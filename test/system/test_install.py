@@ -256,31 +256,58 @@ def every_program_has_its_completion():
         assert os.path.exists(installed("completions", name)), name
 
 
+def unit(name):
+    found = configparser.ConfigParser(interpolation=None, strict=False)
+    found.optionxform = str
+    found.read(installed("system", name))
+    return found
+
+
 def unit_command(box, options):
     """The unit's command line, as systemd would expand it for `demo`."""
-    unit = configparser.ConfigParser(interpolation=None, strict=False)
-    unit.optionxform = str
-    unit.read(installed("system", "reflit@.service"))
-    words = shlex.split(unit["Service"]["ExecStart"])
+    words = shlex.split(unit("reflit@.service")["Service"]["ExecStart"])
     known = {"EAL_OPTIONS": ["-l", "0"], "OPTIONS": options}
+    etc = os.path.dirname(installed("reflit", "example.cfg"))[len(DEST):]
     command = []
     for word in words:
         if word.startswith("$") and word[1:] in known:
             command += known[word[1:]]
             continue
         word = word.replace("${STATE_DIRECTORY}", box).replace("%i", "demo")
-        command.append(word.replace("/etc/reflit/", box + "/"))
+        command.append(word.replace(etc + "/", box + "/"))
     command[0] = DEST + command[0]
     assert not [w for w in command if "$" in w or "%" in w], command
     return command
 
 
+def unit_environment(box):
+    """What the unit sets, and the folder that systemd makes."""
+    service = unit("reflit@.service")["Service"]
+    os.makedirs(os.path.join(box, service["RuntimeDirectory"].replace(
+        "%i", "demo")))
+    env = dict(os.environ)
+    for word in service["Environment"].split():
+        name, value = word.replace("%t", box).replace("%i", "demo").split("=")
+        env[name] = value
+    return env
+
+
+def telemetry(box, path):
+    """What dpdk-telemetry.py says, which looks where root's programs are"""
+    tool = shutil.which("dpdk-telemetry.py")
+    if tool is None:
+        return None
+    p = run(tool, "-f", "demo", input=path + "\nquit\n",
+            env=dict(os.environ, RUNTIME_DIRECTORY=box))
+    return p.stdout + p.stderr
+
+
 def the_unit_runs_and_ends_as_systemd_ends_it():
     box = os.path.join(BOX, "unit")
     os.mkdir(box)
-    shutil.copy(os.path.join(ROOT, "config", "figure1.cfg"),
+    shutil.copy(installed("reflit", "example.cfg"),
                 os.path.join(box, "demo.cfg"))
-    env = dict(os.environ, XDG_RUNTIME_DIR=box)
+    env = unit_environment(box)
     good(*unit_command(box, ["--duration", "100ms", "--load", "0.01"]),
          env=env)
     report = os.path.join(box, "demo.json")
@@ -291,11 +318,29 @@ def the_unit_runs_and_ends_as_systemd_ends_it():
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True) as p:
         p.stdout.readline()  # it is up
+        said = telemetry(box, "/reflit/fabric")
         p.send_signal(signal.SIGTERM)
         out = p.communicate(timeout=120)[0]
     assert p.returncode == 0, out
     with open(report, encoding="utf-8") as f:
         assert json.load(f)["program"] == "reflit"
+    assert said is None or '"topology"' in said, said
+
+
+def units_agree_on_user_and_folder():
+    """reflit-view finds the sockets that reflit@NAME makes, and may open them."""
+    fabric = unit("reflit@.service")["Service"]
+    view = unit("reflit-view.service")["Service"]
+    for key in ("User", "DynamicUser"):
+        assert fabric[key] == view[key], key
+    assert view["Environment"] == "XDG_RUNTIME_DIR=%t"
+    assert "RUNTIME_DIRECTORY=%t " in fabric["Environment"]
+    # EAL adds /dpdk/PREFIX to RUNTIME_DIRECTORY
+    assert fabric["RuntimeDirectory"] == "dpdk/%i"
+    assert " --file-prefix=%i " in fabric["ExecStart"]
+    for name in ("reflit@.service", "reflit-view.service"):
+        program = shlex.split(unit(name)["Service"]["ExecStart"])[0]
+        assert os.access(DEST + program, os.X_OK), program
 
 
 CASES = (meson_install_installs,
@@ -311,6 +356,7 @@ CASES = (meson_install_installs,
          manual_pages_are_well_formed,
          bash_completes_what_help_names,
          words_that_completion_lists_are_those_of_help, every_program_has_its_completion,
+         units_agree_on_user_and_folder,
          the_unit_runs_and_ends_as_systemd_ends_it)
 
 
