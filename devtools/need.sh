@@ -10,7 +10,7 @@
 # A package that apt does not know stops only what needs it: it is named, and
 # the others are installed. Where there is no dpkg or no apt-get, what is
 # missing is told by the programs and libraries that the packages would bring;
-# it is named, and nothing is installed.
+# it is named as Debian, Ubuntu and Fedora do, and nothing is installed.
 set -eu
 
 only_print=no
@@ -23,6 +23,11 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
+# for_c NAME: does a C compiler find this library?
+for_c() {
+	have pkg-config && pkg-config --exists "$1"
+}
+
 # here PACKAGE: is there what it brings, wherever it came from?
 here() {
 	case $1 in
@@ -32,9 +37,9 @@ here() {
 	libmicrohttpd-dev | libcmocka-dev | libjansson-dev | libssl-dev)
 		name=${1#lib}
 		name=${name%-dev}
-		pkg-config --exists "lib$name" || pkg-config --exists "$name"
+		for_c "lib$name" || for_c "$name"
 		;;
-	libcurl4-openssl-dev) pkg-config --exists libcurl ;;
+	libcurl4-openssl-dev) for_c libcurl ;;
 	dpdk | dpdk-dev) have dpdk-testpmd ;;
 	libopensm-dev) [ -d /usr/include/infiniband/opensm ] ;;
 	libibumad-dev) [ -f /usr/include/infiniband/umad.h ] ;;
@@ -49,8 +54,59 @@ here() {
 	etcd-client) have etcdctl ;;
 	qemu-system-x86) have qemu-system-x86_64 ;;
 	busybox-static) have busybox ;;
+	debhelper) have dh ;;
 	*) have "$1" ;;
 	esac
+}
+
+# ubuntu PACKAGE, fedora PACKAGE: what it is called there
+ubuntu() {
+	case $1 in
+	bpftool) echo linux-tools-generic ;;
+	chromium) echo chromium-browser ;;
+	chromium-driver) echo chromium-chromedriver ;;
+	*) echo "$1" ;;
+	esac
+}
+
+fedora() {
+	case $1 in
+	build-essential) echo gcc gcc-c++ make ;;
+	pkg-config) echo pkgconf-pkg-config ;;
+	dpdk-dev) echo dpdk-tools ;;
+	libisal-dev) echo isa-l-devel ;;
+	libssl-dev) echo openssl-devel ;;
+	libcurl4-openssl-dev) echo libcurl-devel ;;
+	libibumad-dev) echo rdma-core-devel ;;
+	libdpdk-dev | libjansson-dev | libopensm-dev)
+		name=${1#lib}
+		echo "${name%-dev}-devel"
+		;;
+	lib*-dev) echo "${1}el" ;;
+	gnuplot-nox) echo gnuplot-minimal ;;
+	iproute2) echo iproute ;;
+	procps) echo procps-ng ;;
+	chromium-driver) echo chromedriver ;;
+	tshark) echo wireshark-cli ;;
+	clang-format) echo clang-tools-extra ;;
+	ibsim-utils) echo ibsim ;;
+	etcd-server | etcd-client) echo etcd ;;
+	mount) echo util-linux ;;
+	busybox-static) echo busybox ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# names SYSTEM PACKAGE...: each once
+names() {
+	system=$1 said=""
+	shift
+	for p in "$@"; do
+		for name in $("$system" "$p"); do
+			case " $said " in *" $name "*) ;; *) said="$said $name" ;; esac
+		done
+	done
+	echo "$said"
 }
 
 missing=""
@@ -75,8 +131,12 @@ fi
 [ -n "$missing" ] || exit 0
 
 if ! have dpkg-query || ! have apt-get; then
-	echo "no apt-get here, so nothing is installed; what these packages of" \
-		"Debian bring is missing:$missing" >&2
+	echo "no apt-get here, so nothing is installed; what is missing is called" >&2
+	echo "  Debian:$missing" >&2
+	# shellcheck disable=SC2086
+	echo "  Ubuntu:$(names ubuntu $missing)" >&2
+	# shellcheck disable=SC2086
+	echo "  Fedora:$(names fedora $missing)" >&2
 	exit 0
 fi
 if [ "$(id -u)" -eq 0 ]; then

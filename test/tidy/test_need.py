@@ -108,8 +108,21 @@ def without_dpkg_or_apt_what_is_missing_is_named_and_the_build_goes_on():
         status, out, err, said = need("meson libpcap-dev ninja-build iproute2",
                                       without=[tool])
         assert (status, out, said) == (0, "", []), (tool, status, said)
-        assert err.endswith("missing: libpcap-dev ninja-build iproute2\n"), err
+        assert "\n  Debian: libpcap-dev ninja-build iproute2\n" in err, err
         assert need("--missing meson clang", without=[tool])[1] == " clang\n"
+        # nor by what asks for libraries
+        assert need("--missing meson libpcap-dev", without=[tool, "pkg-config"]
+                    )[1:3] == (" libpcap-dev\n", "")
+
+
+@case
+def what_is_missing_is_called_as_the_system_calls_it():
+    _, _, err, _ = need("bpftool libpcap-dev libdpdk-x etcd-server etcd-client "
+                        "libssl-dev build-essential", without=["apt-get", "cc"])
+    assert "  Ubuntu: linux-tools-generic libpcap-dev libdpdk-x etcd-server" \
+        in err, err
+    assert err.endswith("  Fedora: bpftool libpcap-devel libdpdk-x etcd "
+                        "openssl-devel gcc gcc-c++ make\n"), err
 
 
 for test in CASES:
