@@ -75,37 +75,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# This machine's sources of Debian, for that release; others of it are not a
-# user's.
-host=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-sources() {
-	mkdir -p "$work/sources"
-	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-		case $f in
-		*.list | *.sources)
-			if [ -f "$f" ] && grep -qE "^[^#]*$host" "$f" &&
-			    grep -qE '^[^#]*debian\.org|^[^#]*/debian' "$f"; then
-				sed "s/\b$host\b/$release/g" "$f" \
-					>"$work/sources/${f##*/}"
-				echo "$work/sources/${f##*/}"
-			fi
-			;;
-		esac
-	done
-}
-
 make_root() {
 	root=$1
-	variant=$2
-	set --
-	for f in $(sources); do
-		set -- "$@" "$f"
-	done
-	proxy=$(apt-config dump Acquire::http::Proxy | sed 's/";*$//; s/.*"//')
-	mmdebstrap --quiet --variant="$variant" --mode=root --include=passwd \
-		${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} \
-		"$release" "$root" "$@"
-	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	./devtools/root.sh "$release" "$2" "$root"
 	chroot "$root" useradd --create-home --shell /bin/sh user
 }
 

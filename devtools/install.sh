@@ -42,6 +42,8 @@ tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
 tests="$tests clang-format"
 tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
 tests="$tests etcd-server etcd-client openssl mmdebstrap mount"
+# devtools/package.sh
+tests="$tests debhelper lintian"
 # guests with emulated NICs, by devtools/guests.sh, which downloads a kernel for
 # them: together 45 MB
 [ "$(uname -m)" != x86_64 ] || tests="$tests qemu-system-x86 busybox-static"

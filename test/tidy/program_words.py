@@ -410,7 +410,7 @@ def kind_of(name, path):
     if "." not in os.path.basename(name):
         with open(path, "rb") as f:
             head = f.readline(64)
-        if head.startswith(b"#!"):
+        if head.startswith(b"#!") and b"make" not in head:
             return python if b"python" in head else shell
     return None
 
