@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../few.h"
 #include "rl_sim_plan.h"
 
 #define TORUS                                                                  \
@@ -399,12 +400,8 @@ a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work(
 	end(&s);
 }
 
-/* Sanitizers get a third of the moments: each run takes them seconds. */
-#ifdef RL_DEBUG
-#define SHARE 3
-#else
-#define SHARE 1
-#endif
+/* Each moment in one mode or two, each mode at half of them. */
+#define SHARE (2 * FEW(2))
 
 /* [RES-2]: a second failure in each phase of the recovery from the first */
 static void

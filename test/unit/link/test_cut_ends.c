@@ -4,6 +4,7 @@
  * link dies under it [DRL-3], its output dies, it grows too long, or without
  * link retry a flit of it is lost.
  */
+#include "../../few.h"
 #include "parts.h"
 
 #define US RL_NS_PER_US
@@ -185,7 +186,8 @@ an_output_that_dies_gives_the_open_packet_back_at_every_flit(void **state)
 	(void)state;
 	for (unsigned int given = 1; given <= 10; given++)
 		for (unsigned int k = 0; k <= given; k++)
-			for (unsigned int late = 0; late <= 10 - given; late++)
+			for (unsigned int late = 0; late <= 10 - given;
+			     late += FEW(3))
 				die_under(given, k, late);
 }
 
@@ -235,7 +237,7 @@ a_packet_that_grows_too_long_is_clipped(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(frame); i++)
-		for (unsigned int flits = 17; flits < 40; flits++)
+		for (unsigned int flits = 17; flits < 40; flits += FEW(3))
 			clip_one(flits, frame[i]);
 }
 

@@ -5,6 +5,7 @@
  * in. All of it leaves by the other port, and its destination has it once; the
  * copy that was cut off is closed [DRL-1, DRL-3, LINK-C27].
  */
+#include "../../few.h"
 #include "duo.h"
 #include "parts.h"
 
@@ -98,7 +99,7 @@ a_link_dies_at_every_flit_while_the_rest_comes_in(void **state)
 	static const unsigned int pace[] = { 0, 1, 7 };
 
 	(void)state;
-	for (unsigned int flits = 1; flits <= 12; flits++)
+	for (unsigned int flits = 1; flits <= 12; flits += FEW(3))
 		for (unsigned int given = 1; given <= flits; given++)
 			for (unsigned int k = 0; k <= given; k++)
 				for (unsigned int i = 0;
@@ -115,7 +116,7 @@ both_links_die_under_one_packet_at_every_step(void **state)
 {
 	(void)state;
 	for (unsigned int first = 1; first < 20; first += 2)
-		for (unsigned int after = 0; after < 40; after++) {
+		for (unsigned int after = 0; after < 40; after += FEW(3)) {
 			struct rl_flit *pkt;
 			struct duo d;
 
@@ -145,7 +146,7 @@ static void
 flapping_links_under_open_packets(void **state)
 {
 	(void)state;
-	for (unsigned int seed = 1; seed <= 30; seed++) {
+	for (unsigned int seed = 1; seed <= 30; seed += FEW(3)) {
 		struct rl_flit *pkt[DUO_FLOWS] = { NULL };
 		struct rl_prng prng;
 		struct duo d;

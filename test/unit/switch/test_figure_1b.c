@@ -5,6 +5,7 @@
  * delivers the packet once [DRL-9]. The same for every length of packet and
  * every number of flits acknowledged [LINK-C27], and for the related art.
  */
+#include "../../few.h"
 #include "duo.h"
 
 #define US RL_NS_PER_US
@@ -121,7 +122,7 @@ figure_1b_ten_flits_seven_acknowledged(void **state)
 static void
 every_length(enum fate fate)
 {
-	for (unsigned int flits = 1; flits <= 32; flits++) {
+	for (unsigned int flits = 1; flits <= 32; flits += FEW(4)) {
 		for (unsigned int acked = 0; acked <= flits; acked++) {
 			unsigned int k = acked;
 			struct duo d;
@@ -189,7 +190,7 @@ static void
 neighbours_of_the_cut_packet_keep_their_order(void **state)
 {
 	(void)state;
-	for (unsigned int at = 1; at < 120; at++) {
+	for (unsigned int at = 1; at < 120; at += FEW(3)) {
 		struct duo d;
 
 		prepare(&d, RL_LOOPBACK_WHOLE);

@@ -5,6 +5,7 @@
  * [LINK-C33]. Nothing loops that need not, nothing is lost, and every flow keeps
  * its order.
  */
+#include "../../few.h"
 #include "duo.h"
 #include "parts.h"
 
@@ -79,7 +80,7 @@ a_link_drained_under_load_loops_nothing(void **state)
 {
 	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
-		for (unsigned int step = 0; step < 60; step++) {
+		for (unsigned int step = 0; step < 60; step += FEW(3)) {
 			struct load l;
 			struct duo d;
 
@@ -116,7 +117,7 @@ a_link_may_die_at_every_step_of_a_drain(void **state)
 {
 	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
-		for (unsigned int step = 0; step < 80; step++) {
+		for (unsigned int step = 0; step < 80; step += FEW(3)) {
 			uint64_t n = 0, few = 0;
 			struct load l;
 			struct duo d;
@@ -172,7 +173,7 @@ quiesce_new_routes_and_a_link_added_again_under_load(void **state)
 {
 	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
-		for (unsigned int step = 0; step < 60; step += 2) {
+		for (unsigned int step = 0; step < 60; step += 2 * FEW(3)) {
 			struct rl_fwd_entry entry[DUO_FLOWS * (DUO_EP + 1)];
 			struct rl_fwd fwd;
 			struct load l;
