@@ -203,8 +203,10 @@ check_files(const struct bench_opts *o, const char *json)
 {
 	char err[RL_ERR_MAX + 512];
 	struct rl_config cfg;
+	int ret;
 
 	if (report_check("reflit-bench", json) != 0 ||
+	    report_apart("reflit-bench", &json, 1, &o->config, 1) != 0 ||
 	    report_claim_stdout("reflit-bench", &json, 1) != 0)
 		return -EINVAL;
 	if (o->config == NULL)
@@ -213,8 +215,10 @@ check_files(const struct bench_opts *o, const char *json)
 		fprintf(stderr, "%s\n", err);
 		return -EINVAL;
 	}
+	ret = report_apart("reflit-bench", &json, 1,
+			   (const char *const *)cfg.files, cfg.nfiles);
 	rl_config_free(&cfg);
-	return 0;
+	return ret;
 }
 
 /* A suite may find that the fabric file asks for what can't be. */

@@ -85,18 +85,58 @@ report_check(const char *program, const char *path)
 	return -err;
 }
 
+/* Whether two files that are not there yet would be one. */
+static bool
+same_place(const char *a, const char *b)
+{
+	const char *const path[2] = { a, b };
+	const char *name[2];
+	struct stat dir[2];
+
+	for (int i = 0; i < 2; i++) {
+		const char *slash = strrchr(path[i], '/');
+		char folder[PATH_MAX];
+
+		name[i] = slash == NULL ? path[i] : slash + 1;
+		if ((size_t)(name[i] - path[i]) >= sizeof(folder))
+			return false;
+		snprintf(folder, sizeof(folder), "%.*s",
+			 (int)(name[i] - path[i]), path[i]);
+		if (stat(slash == NULL ? "." : folder, &dir[i]) != 0)
+			return false;
+	}
+	return strcmp(name[0], name[1]) == 0 &&
+	       dir[0].st_dev == dir[1].st_dev && dir[0].st_ino == dir[1].st_ino;
+}
+
 /* Whether both names lead to one file; a device takes any number. */
 static bool
 same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
+	bool no_a, no_b;
 
 	if (a == NULL || b == NULL || is_stdout(a) || is_stdout(b))
 		return false;
-	if (stat(a, &sa) != 0 || stat(b, &sb) != 0)
-		return strcmp(a, b) == 0;
+	no_a = stat(a, &sa) != 0;
+	no_b = stat(b, &sb) != 0;
+	if (no_a || no_b)
+		return no_a && no_b && same_place(a, b);
 	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
 	       sa.st_ino == sb.st_ino;
+}
+
+const char *
+report_clash(const char *path, const char *const out[], unsigned int n,
+	     const char *const in[], unsigned int nin)
+{
+	for (unsigned int k = 0; k < nin; k++)
+		if (same_file(path, in[k]))
+			return "it is read, too";
+	for (unsigned int k = 0; k < n; k++)
+		if (same_file(path, out[k]))
+			return "another document goes there";
+	return NULL;
 }
 
 int
@@ -104,20 +144,13 @@ report_apart(const char *program, const char *const path[], unsigned int n,
 	     const char *const in[], unsigned int nin)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		for (unsigned int k = 0; k < nin; k++)
-			if (same_file(path[i], in[k])) {
-				fprintf(stderr, "%s: cannot write %s: it is "
-						"read, too\n",
-					program, path[i]);
-				return -EINVAL;
-			}
-		for (unsigned int k = 0; k < i; k++)
-			if (same_file(path[i], path[k])) {
-				fprintf(stderr, "%s: cannot write %s: another "
-						"document goes there\n",
-					program, path[i]);
-				return -EINVAL;
-			}
+		const char *why = report_clash(path[i], path, i, in, nin);
+
+		if (why == NULL)
+			continue;
+		fprintf(stderr, "%s: cannot write %s: %s\n", program, path[i],
+			why);
+		return -EINVAL;
 	}
 	return 0;
 }

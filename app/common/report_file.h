@@ -40,6 +40,15 @@ int report_apart(const char *program, const char *const path[], unsigned int n,
 		 const char *const in[], unsigned int nin);
 
 /**
+ * Control thread. The same for one document beside @p n others: one that begins
+ * while a program runs.
+ * @return why not; NULL: it has a file of its own
+ */
+const char *report_clash(const char *path, const char *const out[],
+			 unsigned int n, const char *const in[],
+			 unsigned int nin);
+
+/**
  * Control thread, before anything is printed. If one of @p n paths is "-",
  * keeps standard output for that document and sends everything else to
  * standard error. NULL paths are skipped.

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "parse.h"
+#include "run_files.h"
 
 #define MIB_MAX 65536u
 
@@ -44,7 +45,8 @@ cmd_capture(struct app *app, const char *const arg[])
 	if (arg[2] != NULL && parse_number(arg[2], 1, MIB_MAX, &mib) != 0)
 		return app_error(app, "%s is out of range; use 1 to %u MiB",
 				 arg[2], MIB_MAX);
-	if (find(app, name, link, &n) != 0)
+	if (find(app, name, link, &n) != 0 ||
+	    run_files_may_write(app, path) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;

@@ -27,6 +27,7 @@
 #include "report_file.h"
 #include "rl_hush.h"
 #include "rl_listen.h"
+#include "run_files.h"
 #include "telemetry.h"
 
 /* At the end, packets in flight have this long to arrive. */
@@ -68,7 +69,9 @@ read_fabric(struct app *app)
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
-	return recorder_open(app) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
+	return run_files_check(app) == 0 && recorder_open(app) == 0
+		       ? EXIT_KEPT
+		       : EXIT_UNUSABLE;
 }
 
 /* Finds which of the file's processes this is. */

@@ -186,7 +186,7 @@ int
 options_read(struct options *o, int argc, char **argv)
 {
 	const int sep = find_separator(argc, argv);
-	const char *path[2], *in[2];
+	const char *path[2];
 	int first;
 
 	*o = (struct options){
@@ -233,11 +233,8 @@ options_read(struct options *o, int argc, char **argv)
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
 	path[0] = o->json;
 	path[1] = o->record;
-	in[0] = o->config;
-	in[1] = o->cmdline_file;
 	if (report_check("reflit", o->json) != 0 ||
-	    report_check("reflit", o->record) != 0 ||
-	    report_apart("reflit", path, 2, in, 2) != 0)
+	    report_check("reflit", o->record) != 0)
 		return -EINVAL;
 	return report_claim_stdout("reflit", path, 2);
 }

@@ -23,6 +23,7 @@
 #include "rl_frame.h"
 #include "rl_infile.h"
 #include "rl_pattern.h"
+#include "run_files.h"
 
 #define FABRIC_MAX_BYTES (16u << 20)
 
@@ -467,6 +468,8 @@ recorder_write(struct app *app, const char *path)
 int
 cmd_record(struct app *app, const char *const arg[])
 {
+	if (run_files_may_write(app, arg[0]) != 0)
+		return -EINVAL;
 	if (app->checking)
 		return 0;
 	if (app->fabric_text == NULL)

@@ -67,6 +67,8 @@ route_params(const struct route_app *app)
 static int
 read_fabric(struct route_app *app)
 {
+	const char *const path[] = { app->opt.dump, app->opt.dot,
+				     app->opt.json };
 	char err[RL_ERR_MAX + 512];
 	const int ret =
 		app->opt.parts ? rl_config_read_parts(app->opt.config, &app->cfg,
@@ -78,7 +80,9 @@ read_fabric(struct route_app *app)
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
-	return 0;
+	return report_apart("reflit-route", path, RL_ARRAY_SIZE(path),
+			    (const char *const *)app->cfg.files,
+			    app->cfg.nfiles) == 0 ? 0 : EXIT_UNUSABLE;
 }
 
 static int

@@ -150,6 +150,40 @@ def a_report_does_not_replace_a_file_that_is_read():
 
 
 @case
+def nothing_that_a_run_reads_or_writes_is_written_over():
+    """Included files, a key, files of net_pcap, and what commands write."""
+    with Box() as box:
+        key = box.write("my.key", "k" * 64)
+        os.chmod(key, 0o600)
+        box.write("inner.cfg", FIGURE1)
+        config = ('@include "inner.cfg"\nlink: { key_file = "my.key"; };\n'
+                  'attach = ( { endpoint = "e0"; port = "net_pcap0"; } );\n')
+        box.write("in.pcap", "frames")
+        os.symlink("in.pcap", box.path("link.pcap"))
+        vdev = ["--vdev=net_pcap0,rx_pcap=%s,tx_pcap=%s"
+                % (box.path("in.pcap"), box.path("out.pcap"))]
+        read, taken = "it is read, too", "another document goes there"
+        for name, why in (("inner.cfg", read), ("my.key", read),
+                          ("in.pcap", read), ("link.pcap", read),
+                          ("out.pcap", taken),
+                          ("../%s/out.pcap" % os.path.basename(box.dir),
+                           taken)):
+            run = box.run(["--json", box.path(name)], eal=vdev, config=config,
+                          json_report=False)
+            one_line(run, 2, "cannot write", why)
+            for command in ("capture s0-s1#0", "record"):
+                run = box.run(eal=vdev, config=config, json_report=False,
+                              commands="%s %s\nquit\n"
+                              % (command, box.path(name)))
+                one_line(run, 2, "commands:1: ", "cannot write", why)
+        for name, content in (("inner.cfg", FIGURE1), ("my.key", "k" * 64),
+                              ("in.pcap", "frames")):
+            with open(box.path(name), encoding="utf-8") as f:
+                assert f.read() == content, name
+        assert not os.path.exists(box.path("out.pcap"))
+
+
+@case
 def an_unwritable_report_is_an_error():
     with Box() as box:
         run = box.run(["--json", "/nowhere/r.json"], commands="quit\n")

@@ -260,6 +260,16 @@ def captures_that_cannot_be_are_refused_and_change_nothing():
                       "quit\n" % (a, a))
         run.check(2)
         assert "no link s0-s9" in run.err and "1 to 65536 MiB" in run.err
+        # two captures into one file, by whatever name
+        os.symlink("a.pcapng", box.path("link"))
+        for name in ("a.pcapng", "./a.pcapng", "link"):
+            run = box.run(commands="wait up\ncapture s0-s1#0 %s\n"
+                           "capture s0-s1#1 %s/%s\nquit\n"
+                           % (a, box.dir, name))
+            run.check(2)
+            assert run.errors() == [
+                "%s:3: cannot write %s/%s: another document goes there"
+                % (box.path("commands"), box.dir, name)], run.err
 
 
 main()

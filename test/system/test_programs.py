@@ -129,6 +129,9 @@ def a_document_does_not_replace_what_is_read():
         paths = [os.path.join(d, name) for name in ("cfg", "flt", "merge")]
         config, faults, shard = paths
         shutil.copy(TORUS, config)
+        outer = os.path.join(d, "outer")
+        with open(outer, "w", encoding="utf-8") as f:
+            f.write('@include "cfg"\n')
         for path in (faults, shard):
             with open(path, "w", encoding="utf-8") as f:
                 f.write("# mine\n")
@@ -138,6 +141,9 @@ def a_document_does_not_replace_what_is_read():
                      (SIM, "--config", config, "--faults", faults, "--json",
                       faults),
                      (SIM, "merge", "--json", shard, shard),
+                     (BENCH, "--config", config, "--json", config, "sim"),
+                     (BENCH, "--config", outer, "--json", config, "sim"),
+                     (ROUTE, "--config", outer, "--dump", config),
                      (REPORT, "--json", shard, shard)):
             p = run(*args)
             assert p.returncode == 2, (args, p)
