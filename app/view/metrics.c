@@ -288,6 +288,11 @@ traffic(const struct scrape *s)
 		     "Packets sent, and neither delivered nor given up.",
 		     &s->base, number(json_object_get(t, "under_way_packets")));
 	json_object_del(t, "under_way_packets");
+	/* one that arrives after all was delivered: it is taken off again */
+	sample_count(s->m, FAMILY_GAUGE, "reflit_traffic_reported_packets",
+		     "Packets given up openly that have not arrived after all.",
+		     &s->base, number(json_object_get(t, "reported_packets")));
+	json_object_del(t, "reported_packets");
 	counters(s, "traffic", "all clients of this process", t, &s->base);
 	json_decref(t);
 }

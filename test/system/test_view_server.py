@@ -312,7 +312,8 @@ def listed(**columns):
 
 ANSWERS = {
     "/reflit/fabric": FABRIC,
-    "/reflit/traffic": {"sent_packets": 2 ** 53 + 1, "under_way_packets": 5},
+    "/reflit/traffic": {"sent_packets": 2 ** 53 + 1, "under_way_packets": 5,
+                        "reported_packets": 6, "refused_packets": 7},
     "/reflit/channel": {"kind": "etcd", "answers": 0},
     "/reflit/alarms": listed(alarm=["link-down", "miscabled"],
                              severity=["major", "critical"],
@@ -357,6 +358,12 @@ def metrics_are_what_telemetry_says_in_the_form_of_openmetrics():
         assert found["reflit_port_tx_flits"].unit == "flits"
         assert "SAI_PORT_STAT_LLR_TX_OK" in found["reflit_port_tx_flits"].help
         assert found["reflit_port_held_flits"].kind == "gauge"
+        # what may fall is no counter: packets arrive after they were given up
+        for name, n in (("under_way", 5), ("reported", 6)):
+            name = "traffic_%s_packets" % name
+            assert found["reflit_" + name].kind == "gauge", name
+            assert value(name) == n
+        assert found["reflit_traffic_refused_packets"].kind == "counter"
         assert value("port_round_trip_seconds", port="0") == 1.5e-6
         assert value("core_rx_packets", device="s0") == 2
         assert value("endpoint_rx_ok", endpoint="e0") == 9
