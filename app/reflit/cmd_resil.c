@@ -315,6 +315,20 @@ cmd_controller_restart(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* Whether the port at end @p e of a link, in this process, is up. */
+static bool
+end_up(const struct app *app, uint32_t link, int e)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
+	const struct host *h = &app->host;
+	struct rl_port_info i;
+
+	if (h->dead[l->dev[e]] || h->fabric.dev[l->dev[e]].foreign)
+		return false;
+	rl_port_info(h->fabric.dev[l->dev[e]].port[l->port[e]].port, &i);
+	return i.state == RL_LINK_UP;
+}
+
 /* A port that has not yet noticed that its link is dark. The controller
  * cannot know, either. */
 static bool
@@ -322,33 +336,81 @@ unnoticed(const struct app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 
-	for (uint32_t l = 0; l < t->nlink; l++) {
-		if (rl_fault_light(&app->host.fault[l]))
-			continue;
-		for (int e = 0; e < 2; e++) {
-			const uint32_t dev = t->link[l].dev[e];
-			struct rl_port_info i;
+	for (uint32_t l = 0; l < t->nlink; l++)
+		if (!rl_fault_light(&app->host.fault[l]) &&
+		    (end_up(app, l, 0) || end_up(app, l, 1)))
+			return true;
+	return false;
+}
 
-			if (app->host.dead[dev])
-				continue;
-			rl_port_info(app->host.fabric.dev[dev]
-					     .port[t->link[l].port[e]].port,
-				     &i);
-			if (i.state == RL_LINK_UP)
-				return true;
-		}
+/* Whether a link that was removed still empties. A removal that was refused
+   stays, and leaves it up. */
+static bool
+leaving(const struct app *app)
+{
+	const struct host_resil *r = &app->host.resil;
+
+	if (r->controller == NULL || r->log.n == 0 ||
+	    r->log.rec[r->log.n - 1].outcome != RL_OUTCOME_DONE)
+		return false;
+	for (uint32_t l = 0; l < app->cfg.topo.nlink; l++)
+		if (rl_controller_link_out(r->controller, l) &&
+		    (end_up(app, l, 0) || end_up(app, l, 1)))
+			return true;
+	return false;
+}
+
+/* Whether a link has yet to come up for an order that is open: until then, the
+   controller has nothing to do. */
+static bool
+coming(const struct app *app)
+{
+	const struct rl_controller *c = app->host.resil.controller;
+	const struct host *h = &app->host;
+
+	for (uint32_t l = 0; l < app->cfg.topo.nlink; l++) {
+		const uint32_t *dev = app->cfg.topo.link[l].dev;
+
+		if (rl_fault_light(&h->fault[l]) && !app->link[l].disabled &&
+		    !h->dead[dev[0]] && !h->dead[dev[1]] &&
+		    !rl_controller_link_ok(c, l) &&
+		    !rl_controller_link_out(c, l))
+			return true;
 	}
 	return false;
 }
 
-/* Nothing left to do. A fabric quiesced by hand counts, too. */
+/* Nothing left to do. In a fabric quiesced by hand that is so unless an order
+   waits for the end of that. */
 static bool
 at_rest(const struct app *app)
 {
 	const struct rl_controller *c = app->host.resil.controller;
+	const bool open = c != NULL && app->outcomes.n != 0;
 
-	return host_resil_idle(&app->host) ||
-	       (c != NULL && rl_controller_phase(c) == RL_CONTROLLER_QUIET);
+	if (leaving(app))
+		return false;
+	if (host_resil_idle(&app->host))
+		return !open || !coming(app);
+	return c != NULL && rl_controller_phase(c) == RL_CONTROLLER_QUIET &&
+	       !open;
+}
+
+/* What the controller does instead of being at rest. */
+static const char *
+unrest(const struct app *app)
+{
+	const struct rl_controller *c = app->host.resil.controller;
+
+	if (host_resil_idle(&app->host))
+		return leaving(app) ? "idle, but a removed link is not empty"
+				    : "idle, but an added link is not up";
+	if (c == NULL)
+		return app->oob != NULL ? "not here" : "dead";
+	return rl_controller_phase(c) != RL_CONTROLLER_QUIET
+		       ? rl_controller_phase_name(rl_controller_phase(c))
+		       : "quiet, and what was ordered since waits for "
+			 "unquiesce";
 }
 
 static int
@@ -362,17 +424,10 @@ wait_idle(struct app *app, uint64_t limit_ns)
 	/* idle counts only after the newest fault has been noticed by
 	   ports, taken from the log, reported and answered */
 	while (calm < CALM_STEPS && stop_asked() == 0) {
-		const struct rl_controller *c = app->host.resil.controller;
-
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "not recovered after %.3f s: the "
 					      "controller is %s",
-					 (double)limit_ns / 1e9,
-					 c == NULL && app->oob != NULL
-						 ? "not here" :
-					 c == NULL ? "dead" :
-					 rl_controller_phase_name(
-						 rl_controller_phase(c)));
+					 (double)limit_ns / 1e9, unrest(app));
 		app_step(app, STEP_NS);
 		calm = unnoticed(app) || !at_rest(app)
 			       ? 0

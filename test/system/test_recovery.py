@@ -151,6 +151,52 @@ def the_steps_go_by_hand():
 
 
 @case
+def what_is_ordered_in_a_quiesced_fabric_is_waited_for():
+    waits = "not recovered after 0.300 s: the controller is quiet, and what"
+    for order, names, text in (
+            ("link s0.0-s0.1 remove", ["s0.0-s0.1"], "removed"),
+            ("device s2.2 remove", ["s1.2-s2.2", "s2.1-s2.2"], "removed")):
+        with Box() as box:
+            run = box.run(["--load", "0.002"], config=TORUS, commands="\n".join((
+                "wait up", "start" if order.startswith("link") else "",
+                "wait recovered 20s", "quiesce",
+                "wait recovered 20s", order,
+                "wait recovered 300ms", "reroute", "wait recovered 300ms",
+                "unquiesce", "wait recovered " + LONG, "show link json",
+                "quit", ""))).check(2)
+        assert [e.split(": ", 1)[1][:len(waits)] for e in run.errors()
+                if "commands:" in e] == [waits] * 2, run.err
+        links = {l["link"]: l for l in json.loads(
+            [l for l in run.out.split("\n") if l.startswith("{")][0])["links"]}
+        for name in names:
+            l = links.get(name) or links["-".join(name.split("-")[::-1])]
+            assert l["admin"] == text and l["oper"] == "down", l
+        if order.startswith("link"):
+            assert run.report["reported_packets"] == 0, run.out
+
+
+@case
+def what_is_added_is_in_use_after_the_wait():
+    with Box() as box:
+        run = recover(box, *(line for what in ("link s1.0-s1.1", "device s3.1")
+                             for line in (what + " remove",
+                                          "wait recovered " + LONG,
+                                          what + " add",
+                                          "wait recovered " + LONG,
+                                          "show link json")))
+        for text in run.out.split("\n"):
+            if text.startswith('{"links"'):
+                for l in json.loads(text)["links"]:
+                    assert (l["admin"], l["oper"]) == ("up", "up"), l
+        # of each order one that ended before the next was given
+        causes = [r["cause"] for r in run.report["recoveries"]
+                  if r["outcome"] == "done"]
+        for what in ("link s1.0-s1.1", "device s3.1"):
+            assert any(what + " removed" in c for c in causes), causes
+        assert len(causes) >= 4, causes
+
+
+@case
 def while_requests_stop_responses_go_on():
     """[RES-1] Every packet asks for a response; each kind has its own VCs. The
     run ends quiesced: what was asked has been answered all the same."""
