@@ -263,8 +263,9 @@ campaign_store(int argc, char **argv)
 	    (o.faults != NULL || o.pcap != NULL || o.pairs != NULL))
 		return unusable("--faults, captures and pairs need a fabric: "
 				"--config");
-	if (o.warmup_ns != RL_NEVER || o.window_ns != 0)
-		return unusable("--warmup and --window go with one run");
+	if (o.warmup_ns != RL_NEVER || o.window_ns != 0 || o.trace != NULL)
+		return unusable("--warmup, --window and --trace go with one "
+				"run");
 	if (o.out != NULL || o.runs != 0 || o.csv != NULL || o.replay != NULL)
 		return unusable("--out, --runs, --csv and --replay go with "
 				"other commands");

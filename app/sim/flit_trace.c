@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What each flit met, as text [APP-9]. A line tells when, where, what, and which
+ * What each flit met, as text. A line tells when, where, what, and which
  * flits: SOURCE>DESTINATION:CLASS PACKET.FLIT, or PACKET.FIRST-LAST.
  */
 
@@ -17,12 +17,12 @@
 
 /* Of a port, told whenever they have grown: what became of frames that came. */
 static const enum rl_port_counter shown[] = {
-	RL_PORT_rx_corrected,	  RL_PORT_rx_bad,
-	RL_PORT_rx_lcrc_bad,	  RL_PORT_rx_check_error,
-	RL_PORT_rx_truncated,	  RL_PORT_rx_missing_seq,
-	RL_PORT_rx_duplicate_seq, RL_PORT_rx_silent_drop,
-	RL_PORT_rx_poisoned,	  RL_PORT_rx_nak,
-	RL_PORT_rx_stale,	  RL_PORT_rx_no_buffer,
+	RL_PC_rx_corrected,	  RL_PC_rx_bad,
+	RL_PC_rx_lcrc_bad,	  RL_PC_rx_check_error,
+	RL_PC_rx_truncated,	  RL_PC_rx_missing_seq,
+	RL_PC_rx_duplicate_seq, RL_PC_rx_silent_drop,
+	RL_PC_rx_poisoned,	  RL_PC_rx_nak,
+	RL_PC_rx_stale,	  RL_PC_rx_no_buffer,
 };
 
 #define NSHOWN RL_ARRAY_SIZE(shown)
@@ -36,11 +36,11 @@ struct far {
 
 struct flit_trace {
 	FILE *f;
+	int why; /* errno of the first write that failed; 0: none did */
 	const struct rl_topo *topo;
-	struct rl_sim *const *sim;
 	uint32_t *first_port;	  /* [ndev] */
 	uint64_t (*was)[NSHOWN];  /* [ports of all devices] */
-	struct far *far;	  /* [nep][nep][RL_COS]; NULL: no memory */
+	struct far *far;	  /* [nep][nep][RL_SLS]; NULL: no memory */
 	struct rl_sim_tap tap;
 };
 
@@ -53,11 +53,14 @@ line(struct flit_trace *t, uint64_t now_ns, const char *format, ...)
 {
 	va_list ap;
 
+	if (t->why != 0)
+		return;
 	va_start(ap, format);
 	fprintf(t->f, "%12" PRIu64 " ns  ", now_ns);
 	vfprintf(t->f, format, ap);
-	fputc('\n', t->f);
 	va_end(ap);
+	if (fputc('\n', t->f) == EOF || ferror(t->f))
+		t->why = errno == 0 ? EIO : errno;
 }
 
 static const char *
@@ -131,12 +134,12 @@ on_frame(void *ctx, uint32_t dev, uint16_t port, const uint8_t *data,
 }
 
 static void
-on_heard(void *ctx, uint32_t dev, uint16_t port, uint64_t now_ns)
+on_heard(void *ctx, uint32_t dev, uint16_t port, const struct rl_port *state,
+	 uint64_t now_ns)
 {
 	struct flit_trace *t = ctx;
 	uint64_t *was = t->was[t->first_port[dev] + port];
-	const uint64_t *c = rl_port_counters(
-		rl_sim_fabric(*t->sim)->dev[dev].port[port].port);
+	const uint64_t *c = rl_port_counters(state);
 	char where[PORT_TEXT];
 
 	for (size_t i = 0; i < NSHOWN; i++) {
@@ -162,7 +165,7 @@ sent_before(struct flit_trace *t, const struct rl_flit *pkt)
 	if (t->far == NULL || txn.class == RL_CLASS_CTRL ||
 	    txn.src >= t->topo->nep || txn.dst >= t->topo->nep)
 		return false;
-	far = &t->far[((size_t)txn.src * t->topo->nep + txn.dst) * 16 +
+	far = &t->far[((size_t)txn.src * t->topo->nep + txn.dst) * RL_SLS +
 		      txn.cos];
 	step = (int32_t)(txn.tag - far->tag);
 	if (far->any && (step < 0 || (step == 0 && txn.pos < far->pos)))
@@ -227,8 +230,8 @@ on_fault(void *ctx, const struct rl_sim_fault *f, uint64_t now_ns)
 	if ((f->kind == RL_SIM_CRASH || f->kind == RL_SIM_RESTART) &&
 	    t->far != NULL && t->topo->dev[f->dev].kind == RL_DEV_ENDPOINT)
 		memset(&t->far[(size_t)t->topo->dev[f->dev].ep_id *
-			       t->topo->nep * 16],
-		       0, sizeof(*t->far) * t->topo->nep * 16);
+			       t->topo->nep * RL_SLS],
+		       0, sizeof(*t->far) * t->topo->nep * RL_SLS);
 }
 
 void
@@ -255,8 +258,7 @@ flit_trace_tap(const struct flit_trace *t)
 }
 
 struct flit_trace *
-flit_trace_open(const char *path, const struct rl_topo *topo,
-		struct rl_sim *const *sim)
+flit_trace_open(const char *path, const struct rl_topo *topo)
 {
 	struct flit_trace *t = calloc(1, sizeof(*t));
 	uint32_t nports = 0;
@@ -264,7 +266,6 @@ flit_trace_open(const char *path, const struct rl_topo *topo,
 	if (t == NULL)
 		return NULL;
 	t->topo = topo;
-	t->sim = sim;
 	t->tap = (struct rl_sim_tap){ t,       on_frame, on_heard, on_packet,
 				      on_drop, on_report, on_fault };
 	t->first_port = calloc(topo->ndev, sizeof(*t->first_port));
@@ -273,7 +274,7 @@ flit_trace_open(const char *path, const struct rl_topo *topo,
 		nports += topo->dev[d].nports;
 	}
 	t->was = calloc(nports + 1u, sizeof(*t->was));
-	t->far = calloc((size_t)topo->nep * topo->nep * 16, sizeof(*t->far));
+	t->far = calloc((size_t)topo->nep * topo->nep * RL_SLS, sizeof(*t->far));
 	if (t->first_port != NULL && t->was != NULL)
 		t->f = report_open(path);
 	if (t->f != NULL)
@@ -289,6 +290,8 @@ flit_trace_close(struct flit_trace *t)
 
 	if (t->f != NULL)
 		ret = report_close(t->f);
+	if (ret != 0 && t->why != 0)
+		errno = t->why;
 	free(t->first_port);
 	free(t->was);
 	free(t->far);

@@ -12,12 +12,9 @@
 
 struct flit_trace;
 
-/**
- * @param sim  set before anything happens
- * @return NULL with errno set
- */
-struct flit_trace *flit_trace_open(const char *path, const struct rl_topo *topo,
-				   struct rl_sim *const *sim);
+/** @return NULL with errno set */
+struct flit_trace *flit_trace_open(const char *path,
+				   const struct rl_topo *topo);
 
 /** For the parameters of the simulation. */
 const struct rl_sim_tap *flit_trace_tap(const struct flit_trace *t);

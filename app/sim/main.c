@@ -35,17 +35,17 @@ run(struct setup *s, const struct options *o)
 	}
 	outcome_free(&out);
 	rl_sim_mem_free(&mem);
-	if (ret != 0)
+	if (ret != 0 || out.trace_torn)
 		return EXIT_UNUSABLE;
 	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
 }
 
 /* A case of the campaign, judged as there. */
 static int
-run_case(const struct setup *s, const struct options *o)
+judge_case(const struct setup *s, const struct options *o)
 {
 	const struct tally_of of = { s->plan.seed, 1, 0 };
-	struct rl_sim_verdict v;
+	struct outcome out = { 0 };
 	struct rl_sim_mem mem;
 	struct tally t;
 	int ret = rl_sim_mem_init(&mem);
@@ -53,16 +53,19 @@ run_case(const struct setup *s, const struct options *o)
 	tally_init(&t, &of);
 	t.oversize = s->oversize;
 	if (ret == 0)
-		ret = rl_sim_plan_run(&s->plan, &mem, &v);
+		ret = run_case(s, o, &mem, &out);
 	if (ret != 0) {
 		fprintf(stderr, "reflit-sim: %s\n", strerror(-ret));
 		ret = EXIT_UNUSABLE;
 	} else {
-		tally_add(&t, s->plan.seed, &v);
-		if (!v.ok)
-			printf("broken: %s\n", v.why);
+		tally_add(&t, s->plan.seed, &out.v);
+		if (!out.v.ok)
+			printf("broken: %s\n", out.v.why);
 		ret = tally_end(&t, o->json);
+		if (out.trace_torn)
+			ret = EXIT_UNUSABLE;
 	}
+	outcome_free(&out);
 	tally_free(&t);
 	rl_sim_mem_free(&mem);
 	return ret;
@@ -84,6 +87,9 @@ misplaced(const struct options *o)
 	if (o->events && o->seeds != 0)
 		return "--events goes with one run: leave --seeds out and give "
 		       "the seed as --seed";
+	if (o->trace != NULL && (o->seeds != 0 || o->replay != NULL))
+		return "--trace goes with one run: leave --seeds and --replay "
+		       "out";
 	if ((o->warmup_ns != RL_NEVER || o->window_ns != 0) &&
 	    (o->seeds != 0 || o->replay != NULL))
 		return "--warmup and --window go with one run: leave --seeds "
@@ -139,7 +145,7 @@ simulate(int argc, char **argv)
 	if (s.run && s.plan.limit_ns != 0)
 		o.drain_ns = s.plan.limit_ns;
 	ret = o.seeds != 0	      ? campaign(&s, &o)
-	      : s.plan.heal_ns != 0 ? run_case(&s, &o)
+	      : s.plan.heal_ns != 0 ? judge_case(&s, &o)
 				    : run(&s, &o);
 	setup_close(&s);
 	return ret;

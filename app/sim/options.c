@@ -312,6 +312,9 @@ static const struct opt table[] = {
 		  "travel, default 10us; rates from 0 to 1" },
 	{ "events", NULL, NULL, TO(events),
 	  .help = "print the events of ports and cores" },
+	{ "trace", "FILE", opt_text, TO(trace),
+	  .help = "write what each flit met there, a line each; -: to\n"
+		  "standard output" },
 	{ "progress", NULL, NULL, TO(progress),
 	  .help = "print progress, also without a terminal" },
 	{ "store", "FILE", opt_text, TO(store),
@@ -409,7 +412,7 @@ options_of_run(const struct options *o)
 int
 options_parse(int argc, char **argv, int words, struct options *o)
 {
-	const char *path[2], *in[6];
+	const char *path[3], *in[6];
 	int first, ret;
 
 	*o = (struct options){
@@ -439,6 +442,7 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	}
 	path[0] = o->json;
 	path[1] = o->csv;
+	path[2] = o->trace;
 	in[0] = o->config;
 	in[1] = o->faults;
 	in[2] = o->replay;
@@ -449,7 +453,9 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	if (ret == 0)
 		ret = report_check("reflit-sim", o->csv);
 	if (ret == 0)
-		ret = report_apart("reflit-sim", path, 2, in,
+		ret = report_check("reflit-sim", o->trace);
+	if (ret == 0)
+		ret = report_apart("reflit-sim", path, 3, in,
 				   RL_ARRAY_SIZE(in));
-	return ret != 0 ? ret : report_claim_stdout("reflit-sim", path, 2);
+	return ret != 0 ? ret : report_claim_stdout("reflit-sim", path, 3);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "clock_ns.h"
 #include "failover_report.h"
+#include "flit_trace.h"
 #include "recovery_report.h"
 #include "sim_app.h"
 #include "stop_signal.h"
@@ -32,6 +34,7 @@ struct run {
 	uint64_t told_wall_ns;
 	bool tty;
 	bool events;  /**< to be printed */
+	struct flit_trace *trace; /**< NULL: none */
 	bool stopped; /**< a signal ended it before its time */
 };
 
@@ -49,13 +52,35 @@ port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	return buf;
 }
 
+/* Where events are wanted. */
+static void
+tell(const struct run *r, uint64_t t_ns, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void
+tell(const struct run *r, uint64_t t_ns, const char *format, ...)
+{
+	char text[4 * RL_NAME_MAX + 128];
+	va_list ap;
+
+	if (!r->events && r->trace == NULL)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (r->events)
+		printf("%12" PRIu64 " ns  %s\n", t_ns, text);
+	if (r->trace != NULL)
+		flit_trace_event(r->trace, t_ns, text);
+}
+
 static void
 on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		 const struct rl_port_event *ev)
 {
 	static const char *const words[] = {
 		[RL_PEV_UP] = "up",
-		[RL_PEV_DEAD] = "dead",
+		[RL_PEV_DEAD] = "dead by ",
 		[RL_PEV_DRAINED] = "drained",
 		[RL_PEV_REROUTED] = "rerouted",
 		[RL_PEV_RETRAIN] = "retrain",
@@ -65,41 +90,29 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	};
 	const struct run *r = ctx;
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;
-	char name[2 * RL_NAME_MAX + 16];
+	char name[2 * RL_NAME_MAX + 16], looped[48] = "";
 
 	r->out->changed_ns[topo->dev[dev].port[port].link] = ev->t_ns;
-	if (!r->events)
-		return;
-	printf("%12" PRIu64 " ns  %s at %s: %s", ev->t_ns,
-	       port_name(topo, dev, port, name, sizeof(name)),
-	       topo->dev[dev].name, words[ev->type]);
-	if (ev->type == RL_PEV_DEAD)
-		printf(" by %s", rl_detector_name(ev->detector));
 	if (ev->type == RL_PEV_DRAINED)
-		printf(", %u packets, %u flits", ev->looped_packets,
-		       ev->looped_flits);
-	printf("\n");
-}
-
-static void
-print_ep_event(const struct rl_topo *topo, const struct rl_ep_event *ev)
-{
-	printf("%12" PRIu64 " ns  %s: %s %s\n", ev->t_ns,
-	       topo->dev[topo->ep_dev[ev->ep]].name,
-	       ev->peer == RL_EP_ALL ? "all"
-				     : topo->dev[topo->ep_dev[ev->peer]].name,
-	       rl_ep_event_name(ev->kind));
+		snprintf(looped, sizeof(looped), ", %u packets, %u flits",
+			 ev->looped_packets, ev->looped_flits);
+	tell(r, ev->t_ns, "%s at %s: %s%s",
+	     port_name(topo, dev, port, name, sizeof(name)),
+	     topo->dev[dev].name, words[ev->type],
+	     ev->type == RL_PEV_DEAD ? rl_detector_name(ev->detector) : looped);
 }
 
 static void
 on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 {
 	const struct run *r = ctx;
+	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 
-	(void)dev;
 	absences_add(&r->out->absences, ev);
-	if (r->events)
-		print_ep_event(&r->s->plan.cfg.topo, ev);
+	tell(r, ev->t_ns, "%s: %s %s", topo->dev[dev].name,
+	     ev->peer == RL_EP_ALL ? "all"
+				   : topo->dev[topo->ep_dev[ev->peer]].name,
+	     rl_ep_event_name(ev->kind));
 }
 
 static void
@@ -115,13 +128,21 @@ on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 	char name[2 * RL_NAME_MAX + 16] = "";
 
-	if (!r->events)
-		return;
-
 	if (ev->port < topo->dev[dev].nports)
 		port_name(topo, dev, ev->port, name, sizeof(name));
-	printf("%12" PRIu64 " ns  %s %s %s, %u packets\n", ev->t_ns,
-	       topo->dev[dev].name, words[ev->type], name, ev->packets);
+	tell(r, ev->t_ns, "%s %s %s, %u packets", topo->dev[dev].name,
+	     words[ev->type], name, ev->packets);
+}
+
+static struct rl_role_sink
+sink_of(struct run *r)
+{
+	return (struct rl_role_sink){
+		.ctx = r,
+		.port_event = on_port_event,
+		.core_event = on_core_event,
+		.ep_event = on_ep_event,
+	};
 }
 
 static void
@@ -257,12 +278,7 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 	bool json, struct outcome *out)
 {
 	const struct rl_sim_plan *plan = &r->s->plan;
-	struct rl_role_sink sink = {
-		.ctx = r,
-		.port_event = on_port_event,
-		.core_event = on_core_event,
-		.ep_event = on_ep_event,
-	};
+	const struct rl_role_sink sink = sink_of(r);
 	struct rl_sim_params p;
 	int ret;
 
@@ -271,6 +287,7 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 	p.apart = true;
 	p.threads = r->s->threads;
 	p.sink = &sink;
+	p.tap = r->trace == NULL ? NULL : flit_trace_tap(r->trace);
 	p.resil.route = plan->route;
 	ret = rl_sim_create(&p, &r->sim, out->v.why);
 	if (ret != 0)
@@ -284,6 +301,50 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 	}
 	if (rl_sim_destroy(r->sim, out->v.ok ? out->v.why : NULL) != 0)
 		out->v.ok = false;
+	return ret;
+}
+
+static int
+open_trace(struct run *r, const struct options *o, struct rl_sim_load_cfg *load)
+{
+	if (o->trace == NULL)
+		return 0;
+	r->trace = flit_trace_open(o->trace, &r->s->plan.cfg.topo);
+	if (r->trace == NULL)
+		return -errno;
+	load->taken = flit_trace_taken;
+	load->taken_ctx = r->trace;
+	return 0;
+}
+
+static void
+close_trace(struct run *r, const struct options *o)
+{
+	if (r->trace == NULL || flit_trace_close(r->trace) == 0)
+		return;
+	fprintf(stderr, "reflit-sim: cannot write %s: %s\n", o->trace,
+		strerror(errno));
+	r->out->trace_torn = true;
+}
+
+int
+run_case(const struct setup *s, const struct options *o,
+	 struct rl_sim_mem *mem, struct outcome *out)
+{
+	struct rl_sim_plan plan = s->plan; /* the same arrays */
+	struct run r = { .s = s, .out = out, .events = o->events };
+	const struct rl_role_sink sink = sink_of(&r);
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	out->changed_ns = calloc(plan.cfg.topo.nlink, sizeof(*out->changed_ns));
+	ret = out->changed_ns == NULL ? -ENOMEM : open_trace(&r, o, &plan.load);
+	if (ret != 0)
+		return ret;
+	plan.sink = &sink;
+	plan.tap = r.trace == NULL ? NULL : flit_trace_tap(r.trace);
+	ret = rl_sim_plan_run(&plan, mem, &out->v);
+	close_trace(&r, o);
 	return ret;
 }
 
@@ -312,11 +373,13 @@ run_once(const struct setup *s, const struct options *o,
 	if (load.window.to_ns == 0 && load.stop_ns != RL_NEVER)
 		load.window.to_ns = load.stop_ns;
 	out->counted = load.window;
+	ret = open_trace(&r, o, &load);
+	if (ret != 0)
+		return ret;
 	r.load = rl_sim_load_new(&load);
-	if (r.load == NULL)
-		return -ENOMEM;
-	ret = run_sim(&r, o, mem, json, out);
+	ret = r.load == NULL ? -ENOMEM : run_sim(&r, o, mem, json, out);
 	rl_sim_load_free(r.load);
+	close_trace(&r, o);
 	if (r.tty && r.told_wall_ns != r.start_wall_ns)
 		fputc('\n', stderr);
 	return ret;

@@ -106,9 +106,11 @@ trace_flits(const struct rl_sim_trace *t)
 }
 
 static uint32_t
-threads_of(const struct options *o, const struct rl_topo *topo, bool trace)
+threads_of(const struct options *o, const struct rl_topo *topo, bool capture)
 {
-	if (trace) /* its packets are counted at both ends of a flow at once */
+	/* packets of a capture are counted at both ends of a flow at once; and
+	   what is traced is told in order */
+	if (capture || o->trace != NULL)
 		return 1;
 	return o->threads != 0 ? o->threads
 			       : rl_sim_threads(topo, cpus_allowed());

@@ -23,6 +23,7 @@
  *   replay.c    a recorded run, and what another policy would have lost
  *   ablation.c  what loopback, end-to-end retry and duplicate filters are worth
  *   trace.c     captured frames as traffic
+ *   flit_trace.c  what each flit met, as text
  */
 
 #include <jansson.h>
@@ -47,6 +48,7 @@ struct options {
 	const char *json;
 	const char *csv;
 	const char *faults;
+	const char *trace;	/**< --trace; NULL: none */
 	const char *replay;	/**< a recording */
 	const char *what_if[WHAT_IFS_MAX];
 	unsigned int nwhat_ifs;
@@ -145,6 +147,7 @@ struct outcome {
 	uint64_t wall_ns;
 	bool at_rest;
 	bool interrupted;	/**< a signal stopped it */
+	bool trace_torn;	/**< not all of --trace was written */
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
 	json_t *parts;		/**< counters by part, as failovers */
@@ -161,6 +164,9 @@ struct outcome {
 /** @return 0 or -errno; @p json: keep failovers for a report */
 int run_once(const struct setup *s, const struct options *o,
 	     struct rl_sim_mem *mem, bool json, struct outcome *out);
+/** A run whose `run` lines say how it is judged: @p out has v and trace_torn. */
+int run_case(const struct setup *s, const struct options *o,
+	     struct rl_sim_mem *mem, struct outcome *out);
 void outcome_free(struct outcome *out);
 bool outcome_kept(const struct outcome *out);
 /** What a run that kept its promises still failed to achieve, or NULL. */

@@ -288,21 +288,35 @@ load_takes_ns(void *ctx)
 	return src->takes_ns;
 }
 
-static unsigned int
-load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+static inline __attribute__((always_inline)) unsigned int
+poll_client(struct load_src *src, struct rl_ep *ep, uint64_t now_ns, bool tell)
 {
-	struct load_src *src = ctx;
+	const struct rl_sim_load_cfg *c = &src->load->cfg;
 	struct rl_flit *pkt;
 	unsigned int n = 0;
 
 	src->dead = false;
 	while (load_takes(src, now_ns) && (pkt = rl_ep_recv(ep)) != NULL) {
+		if (tell)
+			c->taken(c->taken_ctx, src->id, pkt, now_ns);
 		load_judge(src->load, src->id, pkt, now_ns);
 		rl_packet_put(src->cache, pkt);
 		n++;
 	}
 	n += load_answer(src, ep, now_ns);
 	return n + load_send(src, ep, now_ns);
+}
+
+static unsigned int
+load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	return poll_client(ctx, ep, now_ns, false);
+}
+
+static unsigned int
+load_poll_tell(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	return poll_client(ctx, ep, now_ns, true);
 }
 
 static uint64_t
@@ -446,7 +460,7 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 	src->cache = seat->cache;
 	*client = (struct rl_client){
 		.ctx = src,
-		.poll = load_poll,
+		.poll = load->cfg.taken == NULL ? load_poll : load_poll_tell,
 		.deadline = load_deadline,
 		.takes_ns = load_takes_ns,
 	};

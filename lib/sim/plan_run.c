@@ -431,6 +431,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 	p.keyed = plan->keyed;
 	p.check_packets = true;
 	p.sink = plan->sink;
+	p.tap = plan->tap;
 	if (plan->controller)
 		p.resil.route = plan->route;
 	ret = rl_sim_create(&p, &r.sim, err);

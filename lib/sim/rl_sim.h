@@ -79,6 +79,50 @@ struct rl_sim_seat {
 	struct rl_flit_cache *cache; /**< for packets that the client takes */
 };
 
+/** What a wire does to a frame. X(name, word). */
+#define RL_SIM_FATES(X)                                                        \
+	X(SENT, "sent")                                                        \
+	X(LOST, "lost")                                                        \
+	X(HURT, "corrupted")                                                   \
+	X(TWICE, "repeated")
+
+enum rl_sim_fate {
+#define RL_SIM_FATE_ENUM(name, word) RL_SIM_FATE_##name,
+	RL_SIM_FATES(RL_SIM_FATE_ENUM)
+#undef RL_SIM_FATE_ENUM
+};
+
+/** How a packet passes between a port and its core. */
+enum rl_sim_pass {
+	RL_SIM_PASS_IN,	  /**< the port received it */
+	RL_SIM_PASS_LOOP, /**< it comes out of a dead port's replay buffer */
+	RL_SIM_PASS_OUT,  /**< the core gives it to the port */
+};
+
+/**
+ * All that flits meet, for a listener. A simulation with one is run by a single
+ * thread, without windows, and passes all packets through pipes.
+ */
+struct rl_sim_tap {
+	void *ctx;
+	/** Port @p port of device @p dev has put a frame on its wire. Called
+	    with SENT, and then with what happens to it there, if anything */
+	void (*frame)(void *ctx, uint32_t dev, uint16_t port,
+		      const uint8_t *data, uint32_t len, enum rl_sim_fate fate,
+		      uint64_t now_ns);
+	/** That port has processed what arrived: its counters tell how. */
+	void (*heard)(void *ctx, uint32_t dev, uint16_t port,
+		      const struct rl_port *state, uint64_t now_ns);
+	void (*packet)(void *ctx, uint32_t dev, uint16_t port,
+		       enum rl_sim_pass way, const struct rl_flit *pkt,
+		       uint64_t now_ns);
+	void (*drop)(void *ctx, const struct rl_flit *pkt,
+		     enum rl_drop_reason why, uint64_t now_ns);
+	void (*report)(void *ctx, const struct rl_ep_report *report,
+		       uint64_t now_ns);
+	void (*fault)(void *ctx, const struct rl_sim_fault *f, uint64_t now_ns);
+};
+
 /** Parameters of a simulation. All pointers must outlive it. */
 struct rl_sim_params {
 	struct rl_sim_mem *mem;
@@ -131,6 +175,7 @@ struct rl_sim_params {
 	/** called for each event of ports and cores, with its own ctx; or
 	    NULL */
 	const struct rl_role_sink *sink;
+	const struct rl_sim_tap *tap; /**< or NULL */
 	/** called when endpoint @p ep crashes and loses its packets; or NULL */
 	void (*ep_crash)(void *ctx, uint16_t ep, uint64_t now_ns);
 	void *ctx;		/**< of the callbacks above and below */

@@ -84,6 +84,11 @@ struct rl_sim_load_cfg {
 	      are not, which explains a silence. NULL: always connected */
 	uint64_t (*connected)(void *ctx, uint16_t src, uint16_t dst);
 	void *connected_ctx;
+	/** called for each packet that the client of endpoint @p at takes, in
+	    one thread; or NULL */
+	void (*taken)(void *ctx, uint16_t at, const struct rl_flit *pkt,
+		      uint64_t now_ns);
+	void *taken_ctx;
 };
 
 /** Totals. lost = sent - delivered - rl_sim_load_given_up(). */

@@ -55,6 +55,7 @@ struct rl_sim_plan {
 	const char *shape; /**< name of the drawn fabric */
 	uint32_t wide;	   /**< bit per enum rl_sim_wide that was applied */
 	const struct rl_role_sink *sink; /**< events, or NULL */
+	const struct rl_sim_tap *tap;	 /**< or NULL */
 	/** called after the run, before the fabric is freed; or NULL */
 	void (*inspect)(void *ctx, struct rl_sim *sim);
 	void *inspect_ctx;

@@ -100,7 +100,10 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	end->rx->link = tp->link;
 	end->rx->crosses = sim_dev_part(s, tp->peer_dev) != pt;
 	s->role[role].end = end;
-	*phy = (struct rl_phy){ .ctx = end, .ops = &sim_wire_ops };
+	*phy = (struct rl_phy){ .ctx = end, .ops = s->p.tap == NULL
+							   ? &sim_wire_ops
+							   : &sim_wire_tapped };
+	end->tx->tapped = end->tx->odd = s->p.tap != NULL;
 	*frame_bytes = s->p.wire.frame_bytes;
 	return 0;
 }
@@ -271,6 +274,10 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 	if (s == NULL)
 		return -ENOMEM;
 	s->p = *p;
+	if (p->tap != NULL) { /* pipes check what passes, and show it */
+		s->p.check_packets = s->p.soft = true;
+		s->p.apart = false;
+	}
 	s->mem = p->mem;
 	s->frame_ps = sim_frame_ps(s, p->wire.frame_bytes);
 	s->backlog_ps = p->wire.queue_frames * s->frame_ps;
@@ -394,6 +401,16 @@ sim_time(struct rl_sim *s, uint64_t t_ns)
 		s->part[i].now_ns = t_ns;
 }
 
+static void
+next_fault(struct rl_sim *s, uint64_t now_ns)
+{
+	const struct rl_sim_fault *f = &s->todo.f[s->next_fault++];
+
+	if (s->p.tap != NULL)
+		s->p.tap->fault(s->p.tap->ctx, f, now_ns);
+	sim_fault_apply(s, f);
+}
+
 void
 rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 {
@@ -414,7 +431,7 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		sim_time(sim, t);
 		while (sim->next_fault < sim->todo.n &&
 		       sim->todo.f[sim->next_fault].t_ns <= t)
-			sim_fault_apply(sim, &sim->todo.f[sim->next_fault++]);
+			next_fault(sim, t);
 		if (sim->ctl != NULL && sim_ctl_due(sim) <= t)
 			sim_ctl_run(sim);
 		sim_notice_deliver(sim);

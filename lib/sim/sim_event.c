@@ -143,6 +143,8 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		return; /* a dropped token is no loss */
 	pt->st.drops[why]++;
 	pt->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
+	if (s->p.tap != NULL)
+		s->p.tap->drop(s->p.tap->ctx, pkt, why, now_ns);
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
 	if (s->p.notice_ns != RL_NEVER &&
@@ -158,6 +160,8 @@ sim_on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 	const struct rl_sim *const s = pt->sim;
 	struct sim_told *t;
 
+	if (s->p.tap != NULL)
+		s->p.tap->report(s->p.tap->ctx, report, now_ns);
 	if (s->p.report == NULL)
 		return;
 	if (!s->p.apart) {

@@ -10,16 +10,14 @@
 /* Late frames arrive within this time after the heal. */
 #define LATE_NS (200 * RL_NS_PER_US)
 
+/* A frame of the wire's is lost on its way. */
 static void
-drop_list(struct rl_sim *s, struct rl_sim_frame **list)
+lose(struct rl_sim *s, const struct sim_dir *d, struct rl_sim_frame *f)
 {
-	while (*list != NULL) {
-		struct rl_sim_frame *f = *list;
-
-		*list = f->next;
-		sim_frame_free(s, f);
-		s->part[0].st.frames_lost++;
-	}
+	if (d->tapped)
+		sim_wire_show(&s->part[0], d, f, RL_SIM_FATE_LOST);
+	sim_frame_free(s, f);
+	s->part[0].st.frames_lost++;
 }
 
 /* Treats frames on the wire when it goes dark. */
@@ -36,15 +34,19 @@ cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 
 		list = f->next;
 		if (rl_prng_below(&d->prng, 2) == 0) {
-			sim_frame_free(s, f);
-			s->part[0].st.frames_lost++;
+			lose(s, d, f);
 			continue;
 		}
 		f->next = d->late;
 		d->late = f;
 		s->part[0].st.frames_late++;
 	}
-	drop_list(s, &list);
+	while (list != NULL) {
+		struct rl_sim_frame *f = list;
+
+		list = f->next;
+		lose(s, d, f);
+	}
 }
 
 void

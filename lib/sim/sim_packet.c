@@ -59,6 +59,19 @@ whole_fault(const struct rl_flit *pkt)
 	return NULL;
 }
 
+static void
+show_packet(const struct rl_sim *s, const struct sim_pipe *sp,
+	    const struct rl_flit *pkt)
+{
+	/* see host_pipe() */
+	const enum rl_sim_pass way = (enum rl_sim_pass)((sp - s->pipe) % 3);
+	const struct sim_role *port =
+		&s->role[way == RL_SIM_PASS_OUT ? sp->consumer : sp->producer];
+
+	s->p.tap->packet(s->p.tap->ctx, port->dev, (uint16_t)port->port, way,
+			 pkt, sp->part->now_ns);
+}
+
 void
 sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
 		 const struct rl_flit *pkt)
@@ -67,7 +80,11 @@ sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
 	const bool received = (sp - s->pipe) % 3 == 0; /* see host_pipe() */
 	const char *why;
 
-	if (s->broken[0] != '\0' || rl_pipe_is_mark(pkt) != RL_MARK_NONE)
+	if (rl_pipe_is_mark(pkt) != RL_MARK_NONE)
+		return;
+	if (s->p.tap != NULL)
+		show_packet(s, sp, pkt);
+	if (s->broken[0] != '\0')
 		return;
 	why = chain_fault(pkt);
 	if (why == NULL && received &&

@@ -78,6 +78,7 @@ struct sim_dir {
 	uint32_t rx_role;
 	bool crosses; /* its ends are in two parts: frames wait in `out` */
 	bool odd; /* any of the following: takes the slow path */
+	bool tapped; /* somebody listens */
 	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
 	struct rl_sim_noise noise;
 	uint32_t drop_left;	   /* data frames still to be lost */
@@ -482,9 +483,13 @@ void sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 
 /* sim_wire.c */
 extern const struct rl_phy_ops sim_wire_ops;
+extern const struct rl_phy_ops sim_wire_tapped;
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
+/** Tells the listener of a frame; d->tapped. */
+void sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
+		   const struct rl_sim_frame *f, enum rl_sim_fate fate);
 /** @return when a full wire accepts frames again; RL_NEVER: now */
 uint64_t sim_wire_room_ns(const struct sim_end *end);
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);

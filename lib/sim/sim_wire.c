@@ -21,7 +21,7 @@ sim_dir_update(struct sim_dir *d)
 {
 	const struct rl_sim_noise *n = &d->noise;
 
-	d->odd = d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
+	d->odd = d->tapped || d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
 		 d->trigger != NULL || n->delay_ns != 0 ||
 		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
 			 0 ||
@@ -268,14 +268,23 @@ wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	d->last_out = f;
 }
 
-/* The slow path. @return whether the frame is lost */
-static bool
-odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+void
+sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
+	      const struct rl_sim_frame *f, enum rl_sim_fate fate)
 {
-	struct rl_sim *const s = pt->sim;
-	const bool data = (f->data[RL_FRAME_LINK_OFF] & 0xf) == RL_FRAME_DATA;
-	struct rl_sim_frame *copy;
+	const struct rl_sim *s = pt->sim;
+	const unsigned int from = (unsigned int)(d - s->dir) & 1;
+	const struct rl_topo_link *l = &s->fabric.topo->link[d->link];
 
+	s->p.tap->frame(s->p.tap->ctx, l->dev[from], l->port[from], f->data,
+			f->len, fate, pt->now_ns);
+}
+
+/* Whether the wire loses a frame. */
+static bool
+frame_lost(struct rl_sim *s, struct sim_dir *d, const struct rl_sim_frame *f,
+	   bool data)
+{
 	if (data && d->trigger != NULL)
 		run_triggers(s, d, f->data[15]);
 	if (d->dark)
@@ -285,24 +294,50 @@ odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 		sim_dir_update(d);
 		return true;
 	}
-	if (chance(d, d->noise.loss_ppb))
+	return chance(d, d->noise.loss_ppb);
+}
+
+static void
+frame_twice(struct sim_part *pt, struct sim_dir *d,
+	    const struct rl_sim_frame *f)
+{
+	struct rl_sim_frame *copy = sim_frame_get(pt->mem, f->len);
+
+	if (copy == NULL)
+		return;
+	copy->len = f->len;
+	copy->at_ns = f->at_ns;
+	memcpy(copy->data, f->data, f->len);
+	wire_put(pt, d, copy);
+	pt->st.frames_dup++;
+	if (d->tapped)
+		sim_wire_show(pt, d, f, RL_SIM_FATE_TWICE);
+}
+
+/* The slow path. @return whether the frame is lost */
+static bool
+odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	const bool data = (f->data[RL_FRAME_LINK_OFF] & 0xf) == RL_FRAME_DATA;
+	const uint64_t corrupt = pt->st.frames_corrupt;
+
+	if (d->tapped)
+		sim_wire_show(pt, d, f, RL_SIM_FATE_SENT);
+	if (frame_lost(pt->sim, d, f, data)) {
+		if (d->tapped)
+			sim_wire_show(pt, d, f, RL_SIM_FATE_LOST);
 		return true;
-	if (chance(d, d->noise.dup_ppb)) {
-		copy = sim_frame_get(pt->mem, f->len);
-		if (copy != NULL) {
-			copy->len = f->len;
-			copy->at_ns = f->at_ns;
-			memcpy(copy->data, f->data, f->len);
-			wire_put(pt, d, copy);
-			pt->st.frames_dup++;
-		}
 	}
+	if (chance(d, d->noise.dup_ppb))
+		frame_twice(pt, d, f);
 	if (data && d->corrupt_bytes != 0)
 		corrupt_run(pt, d, f);
 	if (chance(d, d->noise.corrupt_ppb))
 		corrupt_frame(pt, d, f);
 	if (d->noise.bit_rate != 0)
 		corrupt_bits(pt, d, f);
+	if (d->tapped && pt->st.frames_corrupt != corrupt)
+		sim_wire_show(pt, d, f, RL_SIM_FATE_HURT);
 	f->at_ns += d->noise.delay_ns;
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
@@ -342,6 +377,18 @@ wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
 
 	while (n > 0)
 		sim_frame_done(end->part, f[--n].cookie);
+}
+
+static void
+tapped_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
+{
+	const struct sim_end *end = phy;
+	const struct rl_sim *s = end->part->sim;
+	const struct sim_role *r = &s->role[end->role];
+
+	s->p.tap->heard(s->p.tap->ctx, r->dev, (uint16_t)r->port,
+			r->rp->port, end->part->now_ns);
+	wire_rx_free(phy, f, n);
 }
 
 uint64_t
@@ -486,6 +533,15 @@ wire_deadline(void *phy)
 const struct rl_phy_ops sim_wire_ops = {
 	.rx = wire_rx,
 	.rx_free = wire_rx_free,
+	.tx_alloc = wire_tx_alloc,
+	.tx = wire_tx,
+	.status = wire_status,
+	.deadline = wire_deadline,
+};
+
+const struct rl_phy_ops sim_wire_tapped = {
+	.rx = wire_rx,
+	.rx_free = tapped_rx_free,
 	.tx_alloc = wire_tx_alloc,
 	.tx = wire_tx,
 	.status = wire_status,

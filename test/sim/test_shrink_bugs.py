@@ -61,8 +61,12 @@ def of_bug(tmp):
     p = shrink(PLANTS, BUG, *again)
     check("the case fails in the same way", p.returncode == 1 and
           "broken: " + r["broken"] in p.stdout, p.stdout + p.stderr)
-    p = run(*again)
-    check("and passes without the bug", p.returncode == 0,
+    trace = os.path.join(tmp, "trace")
+    p = run(*again, "--trace", trace)
+    with open(trace) as f:
+        met = f.read()
+    check("and passes without the bug, with a trace of what flits met",
+          p.returncode == 0 and ": delivered e" in met and "ns  fault: " in met,
           p.stdout + p.stderr)
     twice = [os.path.join(tmp, name) for name in ("one", "two")]
     for into in twice:
