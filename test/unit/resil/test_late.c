@@ -441,6 +441,30 @@ packets_do_not_wait_for_tables_of_a_dead_controller(void **state)
 	assert_false(rl_local_alone(f->local[s2]));
 }
 
+/* What takes five times quiesce_ns to drain does so at the fourth try. */
+static void
+a_fabric_that_drains_slowly_gets_twice_the_time_with_each_try(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+	uint64_t held_ns = 0;
+
+	f->mode = RL_RESIL_FULL;
+	f->busy[e1] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	for (unsigned int i = 0; i < 4000 && f->busy[e1]; i++) {
+		fx_run(f, MS / 4);
+		held_ns = f->hold[e1] == RL_RESIL_HOLD_ALL ? held_ns + MS / 4
+							   : 0;
+		f->busy[e1] = held_ns < 5 * f->cfg.quiesce_ns;
+	}
+	assert_false(f->busy[e1]);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(f->jobs, 4);
+	fx_all_have(f, fx_last(f)->epoch);
+}
+
 int
 main(void)
 {
@@ -463,6 +487,7 @@ main(void)
 		T(what_fails_for_a_late_answer_is_not_refused_but_tried_again),
 		T(packets_do_not_wait_for_refused_tables),
 		T(packets_do_not_wait_for_tables_of_a_dead_controller),
+		T(a_fabric_that_drains_slowly_gets_twice_the_time_with_each_try),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
