@@ -438,8 +438,8 @@ static uint64_t
 drain_ns(const struct rl_sim_plan *plan)
 {
 	const struct rl_link_cfg *l = &plan->cfg.link;
-	const uint64_t trips = (uint64_t)l->vcs * l->credits_flits /
-				       l->window_flits + 1;
+	const uint64_t trips =
+		(uint64_t)l->vcs * l->credits_flits / l->window_flits + 1;
 
 	return rl_min_u64(4 * trips * plan->poll_jitter_ns,
 			  plan->cfg.controller.quiesce_ns);

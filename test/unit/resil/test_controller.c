@@ -200,30 +200,6 @@ what_never_drains_is_released_and_tried_again(void **state)
 	fx_all_have(f, fx_last(f)->epoch);
 }
 
-/* What takes five times quiesce_ns to drain does so at the fourth try. */
-static void
-a_fabric_that_drains_slowly_gets_twice_the_time_with_each_try(void **state)
-{
-	struct fx *f = *state;
-	const uint32_t e1 = fx_dev(f, "e1");
-	uint64_t held_ns = 0;
-
-	f->mode = RL_RESIL_FULL;
-	f->busy[e1] = true;
-	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
-	for (unsigned int i = 0; i < 4000 && f->busy[e1]; i++) {
-		fx_run(f, MS / 4);
-		held_ns = f->hold[e1] == RL_RESIL_HOLD_ALL ? held_ns + MS / 4
-							   : 0;
-		f->busy[e1] = held_ns < 5 * f->cfg.quiesce_ns;
-	}
-	assert_false(f->busy[e1]);
-	assert_true(fx_settle(f, 10 * MS));
-	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
-	assert_int_equal(f->jobs, 4);
-	fx_all_have(f, fx_last(f)->epoch);
-}
-
 /* A device that holds may be silent: new tables, proven with those it has. */
 static void
 beside_one_that_is_silent_all_are_held_for_new_tables(void **state)
@@ -586,7 +562,6 @@ main(void)
 		T(full_quiesce_is_observed_not_waited_for_by_the_clock),
 		T(if_some_flows_never_drain_all_are_held_for_the_same_tables),
 		T(what_never_drains_is_released_and_tried_again),
-		T(a_fabric_that_drains_slowly_gets_twice_the_time_with_each_try),
 		T(beside_one_that_is_silent_all_are_held_for_new_tables),
 		T(a_controller_that_may_hold_some_flows_only_never_holds_all),
 		T(a_computation_that_never_ends_is_tried_again),
