@@ -138,8 +138,21 @@ outage(const struct app *app)
 	return most;
 }
 
+uint64_t
+report_filtered(const struct app *app)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < app->attach.ndev; i++) {
+		const struct rl_l2 *l2 = app->attach.dev[i].l2;
+
+		n += l2 == NULL ? 0 : l2->c.filtered + l2->c.local;
+	}
+	return n;
+}
+
 static json_t *
-edge_json(const struct totals *t)
+edge_json(const struct app *app, const struct totals *t)
 {
 	json_t *o = json_object();
 
@@ -147,6 +160,7 @@ edge_json(const struct totals *t)
 	set(o, "missed", t->edge.missed);
 	set(o, "cut", t->edge.cut);
 	set(o, "oversize", t->edge.oversize);
+	set(o, "filtered", report_filtered(app));
 	return o;
 }
 
@@ -191,7 +205,7 @@ report_json(struct app *app, const char *path)
 					  app->start_ns));
 	set(o, "refused_packets", t.refused);
 	alarms_say(app, &facts);
-	json_object_set_new(o, "edge", edge_json(&t));
+	json_object_set_new(o, "edge", edge_json(app, &t));
 	set(o, "sent_requests", t.sent_requests);
 	set(o, "delivered_requests", t.delivered_requests);
 	set(o, "sent_responses", t.sent_responses);
@@ -299,6 +313,10 @@ print_port(const struct attach_dev *d)
 		{ c->rx_completed, "came with a partial checksum, which was "
 				   "completed" },
 		{ c->tx_too_long, "arrived that are too long for it to write" },
+		{ d->l2 == NULL ? 0 : d->l2->c.filtered,
+		  "were for a station at the same port, and stayed there" },
+		{ d->l2 == NULL ? 0 : d->l2->c.local,
+		  "were for the neighbour on its cable, and stayed there" },
 		{ client_dev_not_taken(&d->client),
 		  atomic_load(&d->client.down)
 			  ? "were not taken by it: it had no link"

@@ -22,6 +22,12 @@ int report_json(struct app *app, const char *path);
  */
 void report_events(json_t *report, const struct app *app);
 
+/**
+ * Any thread. Frames of attached ports that a network leaves on their side, as
+ * every bridge does: no loss.
+ */
+uint64_t report_filtered(const struct app *app);
+
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);
 

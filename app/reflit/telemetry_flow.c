@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "delay_report.h"
+#include "report.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_FLOWS 80
@@ -164,6 +165,8 @@ telemetry_traffic(const char *cmd, const char *params, struct rte_tel_data *d)
 		rte_tel_data_add_dict_uint(d, "edge_cut_frames", t.edge.cut);
 		rte_tel_data_add_dict_uint(d, "edge_oversize_frames",
 					  t.edge.oversize);
+		rte_tel_data_add_dict_uint(d, "edge_filtered_frames",
+					  report_filtered(app));
 		rte_tel_data_add_dict_uint(d, "flit_hops", app_flit_hops(app));
 	}
 	mirror_leave();

@@ -190,11 +190,12 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 	set(o, "reported_packets", m->reported);
 	set(o, "refused_packets", m->refused);
 	json_object_set_new(o, "edge",
-			    json_pack("{s:I, s:I, s:I, s:I}", "refused",
+			    json_pack("{s:I, s:I, s:I, s:I, s:I}", "refused",
 				      (json_int_t)m->edge.refused, "missed",
 				      (json_int_t)m->edge.missed, "cut",
 				      (json_int_t)m->edge.cut, "oversize",
-				      (json_int_t)m->edge.oversize));
+				      (json_int_t)m->edge.oversize, "filtered",
+				      (json_int_t)m->edge.filtered));
 	set(o, "unproven_packets", m->unproven);
 	set(o, "unaccounted_packets", m->unaccounted);
 	set(o, "unlisted_packets", m->unlisted);

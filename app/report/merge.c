@@ -405,6 +405,7 @@ add_report(const json_t *r, struct merged *m)
 	m->edge.missed += number(edge, "missed");
 	m->edge.cut += number(edge, "cut");
 	m->edge.oversize += number(edge, "oversize");
+	m->edge.filtered += number(edge, "filtered");
 	m->ports += (unsigned int)json_array_size(json_object_get(r,
 								  "attached"));
 	m->unclean += number(r, "inexact_packets") +

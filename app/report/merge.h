@@ -33,6 +33,7 @@ struct merged {
 		uint64_t missed;
 		uint64_t cut;
 		uint64_t oversize;
+		uint64_t filtered; /**< as every bridge does: no loss */
 	} edge;
 	unsigned int ports; /**< attached, in all */
 	uint64_t unproven;  /**< to or from a life that ended without a report */

@@ -33,7 +33,7 @@ static const struct row {
 	{ "drained", FLAG }, { "process", TEXT }, { "processes", LIST },
 	{ "edge", OBJECT }, { "edge.refused", COUNT },
 	{ "edge.missed", COUNT }, { "edge.cut", COUNT },
-	{ "edge.oversize", COUNT },
+	{ "edge.oversize", COUNT }, { "edge.filtered", COUNT },
 	{ "channel", OBJECT }, { "channel.outages", COUNT },
 	{ "channel.away_ns", COUNT },
 	{ "recoveries", LIST }, { "recoveries.epoch", COUNT },

@@ -3,7 +3,9 @@
 """What enters at a port is what came in at it, and all of that: nothing of
 other interfaces, nothing that the machine sends itself [PHY-10], no queue that
 nobody reads [PHY-9]."""
+import re
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -104,6 +106,44 @@ def one(name):
     return FIGURE1 + """
 attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; } );
 """ % name
+
+
+@case
+def every_frame_of_a_port_became_a_packet_or_stands_in_the_edge():
+    """Also those that a network leaves on their side: for a station at the same
+    port, for the neighbour on the cable; and one from a group."""
+    def frame(dst, src):
+        return bytes.fromhex(dst + src + "88b6") + bytes(50)
+
+    a, b, far = "020000000001", "020000000002", "020000000003"
+    group, cable = "ffffffffffff", "0180c200000e"
+    frames = [frame(group, a), frame(group, b), frame(a, b), frame(b, a),
+              frame(b, a), frame(cable, a), frame(far, a), frame(a, group)]
+    pcap = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+    head = len(pcap)
+    for f in frames:
+        pcap += struct.pack("<IIII", 0, 0, len(f), len(f)) + f
+    config = FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "net_pcap0"; },
+           { endpoint = "e1"; port = "net_pcap1"; } );
+networks = ( { name = "lan"; members = ["e0", "e1"]; } );
+"""
+    with Box() as box:
+        eal = ["--vdev=net_pcap%d,rx_pcap=%s,tx_pcap=%s" % (
+            i, box.write("in%d" % i, p), box.path("out%d" % i))
+               for i, p in enumerate((pcap, pcap[:head]))]
+        run = box.run(eal=eal, config=config, commands="wait up\nstart\n"
+                      "wait sent 60s\nwait drained 60s\nquit\n").check(0)
+    r = run.report
+    assert r["edge"] == dict(refused=1, missed=0, cut=0, oversize=0,
+                             filtered=4), r["edge"]
+    assert r["sent_packets"] == 3 and r["delivered_packets"] == 3, r
+    assert sum(p["rx_frames"] for p in r["attached"]) == (
+        r["sent_packets"] + sum(r["edge"].values())), r["attached"]
+    for n, why in ((3, "station at the same port"), (1, "on its cable")):
+        assert re.search("net_pcap0: %d frames were for .*%s" % (n, why),
+                         run.out), run.out
+    assert "not taken at the edge 1: refused 1," in run.out, run.out
 
 
 @case

@@ -104,12 +104,13 @@ def what_processes_counted_is_added_up():
 
 @case
 def what_the_edge_did_not_take_is_said_and_added_up():
-    edge = dict(refused=5, missed=7, cut=0, oversize=1)
+    edge = dict(refused=5, missed=7, cut=0, oversize=1, filtered=3)
     none = dict.fromkeys(edge, 0)
     m, out = judge(0, report("a", edge=edge, refused_packets=4,
                              sent_packets=9, delivered_packets=9),
                    report("b", edge=dict(none, cut=2)))
-    assert m["edge"] == dict(refused=5, missed=7, cut=2, oversize=1), m
+    assert m["edge"] == dict(refused=5, missed=7, cut=2, oversize=1,
+                             filtered=3), m
     assert m["refused_packets"] == 4, m
     assert ("not taken at the edge 15: refused 5, missed 7, cut 2, oversize 1"
             in out), out
