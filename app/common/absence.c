@@ -33,6 +33,36 @@ absences_add(struct absences *a, const struct rl_ep_event *ev)
 	};
 }
 
+/* Whether a claim is the last news of its accuser about its peer. */
+static bool
+is_open(const struct absences *a, const struct absence_claim *c)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->claim[i].ep == c->ep && a->claim[i].peer == c->peer &&
+		    a->claim[i].order > c->order)
+			return false;
+	return c->until_ns == 0;
+}
+
+void
+absences_crash(struct absences *a, uint16_t ep, uint64_t t_ns)
+{
+	const uint32_t n = a->n; /* the ends come behind */
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct absence_claim c = a->claim[i];
+
+		if (c.ep == ep && is_open(a, &c))
+			absences_add(a, &(struct rl_ep_event){
+						.t_ns = t_ns,
+						.since_ns = c.since_ns,
+						.ep = ep,
+						.peer = c.peer,
+						.kind = RL_EP_EV_REACHABLE,
+					});
+	}
+}
+
 uint64_t
 absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 	      uint64_t from_ns, uint64_t to_ns)

@@ -39,6 +39,12 @@ struct absences {
 void absences_add(struct absences *a, const struct rl_ep_event *ev);
 
 /**
+ * Control thread. Endpoint @p ep crashes: what it claimed ends, for whoever
+ * restarts knows nothing of it. All that it said before was added before.
+ */
+void absences_crash(struct absences *a, uint16_t ep, uint64_t t_ns);
+
+/**
  * Control thread. When, between @p from_ns and @p to_ns, endpoint @p ep ceased
  * to find @p peer unreachable; @p to_ns if it still did then.
  */

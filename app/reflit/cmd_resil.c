@@ -108,6 +108,10 @@ cmd_device_crash(struct app *app, const char *const arg[])
 	telemetry_pause();
 	(void)host_dev_crash(&app->host, dev);
 	telemetry_resume();
+	watch_pump(&app->watch); /* what it said before */
+	if (t->dev[dev].kind == RL_DEV_ENDPOINT)
+		absences_crash(&app->watch.absences, t->dev[dev].ep_id,
+			       host_now(&app->host));
 	return 0;
 }
 

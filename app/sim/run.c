@@ -35,6 +35,7 @@ struct run {
 	bool tty;
 	bool events;  /**< to be printed */
 	struct flit_trace *trace; /**< NULL: none */
+	uint32_t faults; /**< that have happened, see crashes_until() */
 	bool stopped; /**< a signal ended it before its time */
 };
 
@@ -102,12 +103,32 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	     ev->type == RL_PEV_DEAD ? rl_detector_name(ev->detector) : looped);
 }
 
+/* Endpoints that crashed by now take their claims with them. */
+static void
+crashes_until(struct run *r, uint64_t t_ns)
+{
+	const struct rl_sim_faults *list = &r->s->plan.faults;
+	const struct rl_topo *topo = &r->s->plan.cfg.topo;
+
+	for (; r->faults < list->n && list->f[r->faults].t_ns <= t_ns;
+	     r->faults++) {
+		const struct rl_sim_fault *f = &list->f[r->faults];
+
+		/* to restart one that lives is to crash it */
+		if ((f->kind == RL_SIM_CRASH || f->kind == RL_SIM_RESTART) &&
+		    topo->dev[f->dev].kind == RL_DEV_ENDPOINT)
+			absences_crash(&r->out->absences,
+				       topo->dev[f->dev].ep_id, f->t_ns);
+	}
+}
+
 static void
 on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 {
-	const struct run *r = ctx;
+	struct run *r = ctx;
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 
+	crashes_until(r, ev->t_ns);
 	absences_add(&r->out->absences, ev);
 	tell(r, ev->t_ns, "%s: %s %s", topo->dev[dev].name,
 	     ev->peer == RL_EP_ALL ? "all"
@@ -246,6 +267,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	const struct rl_failover *f = rl_sim_failovers(r->sim, &v->failovers);
 
 	out->elapsed_ns = rl_sim_now(r->sim);
+	crashes_until(r, out->elapsed_ns);
 	out->interrupted = r->stopped;
 	rl_sim_stats(r->sim, &v->sim);
 	rl_sim_load_stats(r->load, &v->load);

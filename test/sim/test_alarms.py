@@ -34,6 +34,31 @@ with tempfile.TemporaryDirectory() as tmp:
         got = alarms(faults)
         check(name, got == want, got)
 
+    for cos in ("1", "4"):
+        script, report = os.path.join(tmp, "f"), os.path.join(tmp, "r")
+        with open(script, "w") as f:
+            f.write("50us cut e0-s0\n700us crash e1\n800us heal e0-s0\n"
+                    "900us restart e1\n")
+        run("--config", FIGURE1, "--faults", script, "--load", "0.02",
+            "--duration", "4ms", "--classes", cos, "--json", report)
+        r = load(report)
+        away = {u["endpoint"]: u["until_ns"] for u in r["unreachable"]}
+        check("what an endpoint claimed ends with it, %s classes" % cos,
+              away["e0"] == 700000 and
+              "unreachable" not in [a["alarm"] for a in r["alarms"]],
+              (away, r["alarms"]))
+
+    for order in ("remove e1", "remove s1-e1", "remove s1", "down s1-e1"):
+        got = [a[2] for a in alarms("3us %s\\n" % order)
+               if a[0] == "unreachable"]
+        missed = {u["endpoint"] for u in
+                  load(os.path.join(tmp, "r"))["unreachable"]}
+        check("an endpoint that nobody reaches by order is no alarm: " + order,
+              "e1" in missed and "endpoint e1" not in got, (got, missed))
+    got = alarms("3us cut s1-e1\n")
+    check("and one that nobody reaches by a fault is", "endpoint e1" in
+          [a[2] for a in got if a[0] == "unreachable"], got)
+
     got = alarms("3us crash e1\n")
     check("a device that crashed is one alarm, and not its links",
           [a for a in got if a[0] == "device-absent"] ==
@@ -42,7 +67,8 @@ with tempfile.TemporaryDirectory() as tmp:
           not [a for a in got if a[0] == "link-down"], got)
     check("its peers miss it", [a[2] for a in got if a[0] == "unreachable"] ==
           ["endpoint e1"], got)
-    given_up = load(os.path.join(tmp, "r"))["reported_packets"]
+    r = load(os.path.join(tmp, "r"))
+    given_up = r["reported_packets"] - r["died_packets"]
     check("what was given up is one", given_up > 0 and got[-1][:4] ==
           ("giving-up", "major", "traffic", "%d packets in all" % given_up) and
           got[-1][4] > 3000, (got, given_up))

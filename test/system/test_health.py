@@ -218,6 +218,29 @@ def an_endpoint_without_a_way_is_an_alarm_with_its_name():
 
 
 @case
+def an_endpoint_that_was_removed_is_no_alarm():
+    with Box() as box:
+        run, got = ask(box, "wait up", "start", "device e1 remove",
+                       "wait recovered 60s", "wait 1500ms", "show alarms json",
+                       args=("--load", "0.01"))
+    for alarms in (got[0]["alarms"], run.report["alarms"]):
+        assert "unreachable" not in [a["alarm"] for a in alarms], alarms
+
+
+@case
+def what_an_endpoint_claimed_ends_when_it_crashes():
+    with Box() as box:
+        run = box.run(config=FIGURE1, args=("--load", "0.01"), commands="\n".join((
+            "wait up", "start", "wait 20ms", "link e0-s0 down", "wait 1500ms",
+            "device e1 crash", "link e0-s0 up", "wait 100ms",
+            "device e1 restart", "wait up 60s", "wait recovered 60s",
+            "wait 500ms", "show alarms json", "quit", "")))
+    away = [u for u in run.report["unreachable"] if u["endpoint"] == "e0"]
+    assert away and all(u["until_ns"] != 0 for u in away), away
+    assert "unreachable" not in [a["alarm"] for a in answers(run)[0]["alarms"]]
+
+
+@case
 def a_wrong_cable_is_named_with_what_is_there_and_what_belongs_there():
     with Box() as box:
         run = box.run(commands="wait 1500ms\nshow link json\n"

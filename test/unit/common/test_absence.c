@@ -159,6 +159,26 @@ an_end_that_names_another_begin_ends_it_all_the_same(void **state)
 	       "{\"endpoint\":\"e0\",\"since_ns\":600,\"until_ns\":700}]");
 }
 
+static void
+what_an_endpoint_claimed_ends_when_it_crashes(void **state)
+{
+	(void)state;
+	claim(1, 0, 100, 200); /* an end that was told stays */
+	claim(1, 0, 300, 0);
+	claim(1, 2, 350, 0);
+	claim(2, 3, 350, 0);   /* of another one */
+	absences_crash(&a, 1, 500);
+	absences_crash(&a, 1, 600); /* nothing is left to end */
+	claim(1, 0, 700, 0);   /* and it may claim the same in its next life */
+	claim(1, 2, 700, 800);
+	expect("[{\"endpoint\":\"e0\",\"since_ns\":100,\"until_ns\":200},"
+	       "{\"endpoint\":\"e0\",\"since_ns\":300,\"until_ns\":500},"
+	       "{\"endpoint\":\"e2\",\"since_ns\":350,\"until_ns\":500},"
+	       "{\"endpoint\":\"e3\",\"since_ns\":350,\"until_ns\":0},"
+	       "{\"endpoint\":\"e0\",\"since_ns\":700,\"until_ns\":0},"
+	       "{\"endpoint\":\"e2\",\"since_ns\":700,\"until_ns\":800}]");
+}
+
 int
 main(void)
 {
@@ -170,6 +190,7 @@ main(void)
 		cmocka_unit_test_setup(silence_during_an_absence_counts_from_its_end, setup),
 		cmocka_unit_test_setup(what_was_said_at_another_time_does_not_count, setup),
 		cmocka_unit_test_setup(an_end_that_names_another_begin_ends_it_all_the_same, setup),
+		cmocka_unit_test_setup(what_an_endpoint_claimed_ends_when_it_crashes, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
