@@ -123,6 +123,24 @@ look_at_devices(const struct app *app, struct alarms *a, uint64_t now_ns)
 				  "process %s", app->cfg.process[p].name);
 }
 
+/* Whether no way leads to a device because all its links were taken out. */
+static bool
+away_by_order(const struct app *app, uint32_t dev)
+{
+	const struct rl_topo_dev *d = &app->cfg.topo.dev[dev];
+
+	for (uint16_t p = 0; p < d->nports; p++) {
+		struct link_health h;
+
+		link_health(app, d->port[p].link, &h);
+		if (h.crashed || (h.admin != LINK_ADMIN_DOWN &&
+				  h.admin != LINK_ADMIN_DRAINED &&
+				  h.admin != LINK_ADMIN_REMOVED))
+			return false;
+	}
+	return true;
+}
+
 static void
 look_at_endpoints(struct app *app, struct alarms *a)
 {
@@ -137,7 +155,7 @@ look_at_endpoints(struct app *app, struct alarms *a)
 		const uint32_t dev = t->ep_dev[away[i].peer];
 		struct alarm *al;
 
-		if (away[i].until_ns != 0)
+		if (away[i].until_ns != 0 || away_by_order(app, dev))
 			continue;
 		al = raise_alarm(a, ALARM_UNREACHABLE, dev, away[i].since_ns);
 		say_where(al, "endpoint %s", t->dev[dev].name);

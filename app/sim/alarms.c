@@ -22,15 +22,47 @@ add(json_t *list, enum alarm_kind kind, const char *where, const char *why,
 				"since_ns", (json_int_t)since_ns));
 }
 
+/* Whether a link is out by order: removed, or taken down by command. */
+static bool
+out_by_order(const struct rl_topo *t, struct rl_sim *sim, uint32_t link)
+{
+	const struct rl_controller *c = rl_sim_controller(sim);
+
+	if (c != NULL && rl_controller_link_out(c, link))
+		return rl_controller_link_removed(c, link);
+	for (int e = 0; e < 2; e++) {
+		const struct rl_device *d =
+			&rl_sim_fabric(sim)->dev[t->link[link].dev[e]];
+		struct rl_port_info i;
+
+		rl_port_info(d->port[t->link[link].port[e]].port, &i);
+		if (i.state == RL_LINK_OFF)
+			return true;
+	}
+	return false;
+}
+
+/* Whether no way leads there because all its links were taken out. */
+static bool
+away_by_order(const struct rl_topo *t, struct rl_sim *sim, uint32_t dev)
+{
+	for (uint16_t p = 0; p < t->dev[dev].nports; p++)
+		if (!out_by_order(t, sim, t->dev[dev].port[p].link))
+			return false;
+	return !rl_sim_dev_dead(sim, dev);
+}
+
 static void
-look_at_endpoints(const struct rl_topo *t, struct outcome *out, json_t *list)
+look_at_endpoints(const struct rl_topo *t, struct rl_sim *sim,
+		  struct outcome *out, json_t *list)
 {
 	uint32_t n;
 	struct absence_claim *away = absences_list(&out->absences, t, &n);
 	char where[RL_NAME_MAX + 16];
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (away[i].until_ns != 0)
+		if (away[i].until_ns != 0 ||
+		    away_by_order(t, sim, t->ep_dev[away[i].peer]))
 			continue;
 		snprintf(where, sizeof(where), "endpoint %s",
 			 t->dev[t->ep_dev[away[i].peer]].name);
@@ -74,17 +106,16 @@ link_alarm(const struct rl_topo *t, struct rl_sim *sim, uint32_t link,
 	    rl_sim_dev_dead(sim, t->link[link].dev[0]) ||
 	    rl_sim_dev_dead(sim, t->link[link].dev[1]))
 		return kind;
+	if (out_by_order(t, sim, link))
+		return kind;
 	if (c != NULL && rl_controller_link_out(c, link))
-		return rl_controller_link_removed(c, link) ? kind
-							   : ALARM_LINK_LEFT;
+		return ALARM_LINK_LEFT;
 	for (int e = 0; e < 2; e++) {
 		const struct rl_device *d =
 			&rl_sim_fabric(sim)->dev[t->link[link].dev[e]];
 		struct rl_port_info i;
 
 		rl_port_info(d->port[t->link[link].port[e]].port, &i);
-		if (i.state == RL_LINK_OFF) /* by command */
-			return ALARM_KIND_COUNT;
 		if (i.state != RL_LINK_UP)
 			kind = ALARM_LINK_DOWN;
 		else if (i.degraded && kind == ALARM_KIND_COUNT)
@@ -147,7 +178,7 @@ sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 	char why[64];
 
 	/* in the order of ALARM_KINDS, the worst first */
-	look_at_endpoints(t, out, list);
+	look_at_endpoints(t, sim, out, list);
 	look_at_devices(t, sim, out, list);
 	look_at_links(t, sim, out, ALARM_LINK_DOWN, list);
 	look_at_links(t, sim, out, ALARM_LINK_LEFT, list);
