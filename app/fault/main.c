@@ -164,6 +164,8 @@ change(const struct fault_opts *o, struct rl_xdp_fault *f)
 			o->ifname, strerror(-rc));
 		return 2;
 	}
+	if (o->json != NULL)
+		return report(o, f, NULL);
 	print_set(stdout, o->ifname, &set);
 	return 0;
 }

@@ -279,7 +279,12 @@ def faults_are_changed_and_cleared_while_it_runs():
         p = net.start()
         assert len(net.transfer(100)) == 100
         assert net.call("--drop-nth", "2")[0] == 0
-        assert net.call("--corrupt", "3")[0] == 0
+        # a call that changes it can report, too
+        again = net.box.path("again.json")
+        assert net.call("--corrupt", "3", "--json", again)[0] == 0
+        with open(again, encoding="utf-8") as f:
+            seen = json.load(f)
+        assert seen["frames"] == 100 and seen["set"]["corrupt_nth"] == 3, seen
         status, out, _ = net.call("--show")
         assert status == 0 and "drop-nth 2" in out and "corrupt 3:1" in out
         assert "100 frames" in out, out
