@@ -168,9 +168,10 @@ opts_help(const struct opts *p)
 			continue;
 		if (o->letter != '\0')
 			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+		/* what may be left out can't be a word of its own */
 		snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name,
-			 o->arg != NULL ? " " : "",
-			 o->arg != NULL ? o->arg : "");
+			 o->arg == NULL ? "" : o->arg[0] == '[' ? "[=" : " ",
+			 o->arg == NULL ? "" : o->arg + (o->arg[0] == '['));
 		printf("%-*s  ", p->column - 2, left);
 		print_lines(o->help, p->column);
 	}

@@ -112,26 +112,33 @@ run(struct app *app, const struct command *c, const char *const arg[],
 	return result;
 }
 
-/* The forms that share their beginning with a line that fits none. */
+/* The forms that share their beginning with a line that fits none, as many as
+   have room in a line of error. */
 static int
 explain(struct app *app, const char *line)
 {
 	const size_t len = strcspn(line, " \t");
-	char forms[600] = "";
+	char forms[WATCH_LINE_MAX] = "";
+	const size_t used = strlen(line) + 64;
 	size_t at = 0;
+	bool any = false, more = false;
 
 	for (const struct command *c = command_table; c->form != NULL; c++) {
 		if (strncmp(c->form, line, len) != 0 ||
 		    (c->form[len] != ' ' && c->form[len] != '\0'))
 			continue;
-		if (at + strlen(c->form) + 8 < sizeof(forms))
+		any = true;
+		if (used + at + strlen(c->form) >= sizeof(forms))
+			more = true;
+		else
 			at += (size_t)snprintf(forms + at, sizeof(forms) - at,
 					       "%s%s", at == 0 ? "" : " | ",
 					       c->form);
 	}
-	if (at == 0)
+	if (!any)
 		return app_error(app, "no such command: %s; see help", line);
-	return app_error(app, "cannot read '%s'; it is %s", line, forms);
+	return app_error(app, "cannot read '%s'; it is %s%s", line, forms,
+			 more ? " | ...; see help all" : "");
 }
 
 /* Words of a line; a comment may follow them. */

@@ -63,7 +63,6 @@ _reflit() {
 	--profile) words="rxl rxl-compact cxl cxl-sep-ack" ;;
 	--table) words="equations fec way order fit loss burst profiles long" ;;
 	--figure) words="rates order fit loss coalescing burst" ;;
-	--one-way) words="on off" ;;
 	*)
 		# shellcheck disable=SC2086
 		words=$(_reflit_options "$program" $sub)

@@ -131,6 +131,19 @@ def a_command_file_is_parsed_before_anything_starts():
 
 
 @case
+def a_list_of_forms_for_which_there_is_no_room_ends_with_a_whole_one():
+    with Box() as box:
+        run = box.run(commands="show json\nquit\n")
+        one_line(run, 2, "commands:1: cannot read 'show json'; it is ",
+                 r" \| \.\.\.; see help all$")
+        forms = run.err.split("it is ")[1].split(" | ")[:-1]
+        known = box.run(["-i"], stdin="help all\nquit\n").out
+        for form in forms:
+            assert re.search("^ *" + re.escape(form) + "($|  )", known,
+                             re.M), form
+
+
+@case
 def a_report_does_not_replace_a_file_that_is_read():
     with Box() as box:
         config = box.write("my.cfg", FIGURE1)

@@ -124,6 +124,12 @@ def a_full_disk_is_no_success():
     assert "/dev/full: No space left" in p.stderr, p.stderr
 
 
+def what_may_be_left_out_is_shown_as_it_is_given():
+    fault = os.path.join(os.path.dirname(SIM), "reflit-fault")
+    if os.path.exists(fault):  # not built where there is no XDP
+        assert "  --one-way[=on|off] " in run(fault, "--help").stdout
+
+
 def a_document_does_not_replace_what_is_read():
     with tempfile.TemporaryDirectory() as d:
         paths = [os.path.join(d, name) for name in ("cfg", "flt", "merge")]
@@ -418,6 +424,7 @@ def a_bench_of_some_cases_says_how_far_it_holds():
 
 
 CASES = (refused_arguments, a_full_disk_is_no_success,
+         what_may_be_left_out_is_shown_as_it_is_given,
          a_document_does_not_replace_what_is_read,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
