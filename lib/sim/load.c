@@ -288,7 +288,7 @@ load_takes_ns(void *ctx)
 	return src->takes_ns;
 }
 
-static inline __attribute__((always_inline)) unsigned int
+static inline unsigned int
 poll_client(struct load_src *src, struct rl_ep *ep, uint64_t now_ns, bool tell)
 {
 	const struct rl_sim_load_cfg *c = &src->load->cfg;
