@@ -173,6 +173,8 @@ merge(struct absence_claim *out, uint32_t from, uint32_t n,
 	for (uint32_t i = from; i < n; i++) {
 		if (!overlap(&out[i], c))
 			continue;
+		if (out[i].ep != c->ep)
+			out[i].ep = RL_EP_ALL;
 		if (c->since_ns < out[i].since_ns)
 			out[i].since_ns = c->since_ns;
 		if (out[i].until_ns != 0 &&

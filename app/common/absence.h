@@ -53,7 +53,8 @@ uint64_t absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 
 /**
  * Control thread. Absences, one entry each, in the order of their beginning.
- * @return *@p n of them, the caller's to free; NULL and 0: no memory
+ * @return *@p n of them, the caller's to free, whose `ep` is RL_EP_ALL if there
+ *   were several accusers; NULL and 0: no memory
  */
 struct absence_claim *absences_list(struct absences *a,
 				    const struct rl_topo *topo, uint32_t *n);

@@ -155,7 +155,9 @@ look_at_endpoints(struct app *app, struct alarms *a)
 		const uint32_t dev = t->ep_dev[away[i].peer];
 		struct alarm *al;
 
-		if (away[i].until_ns != 0 || away_by_order(app, dev))
+		if (away[i].until_ns != 0 || away_by_order(app, dev) ||
+		    (away[i].ep != RL_EP_ALL &&
+		     away_by_order(app, t->ep_dev[away[i].ep])))
 			continue;
 		al = raise_alarm(a, ALARM_UNREACHABLE, dev, away[i].since_ns);
 		say_where(al, "endpoint %s", t->dev[dev].name);

@@ -62,7 +62,9 @@ look_at_endpoints(const struct rl_topo *t, struct rl_sim *sim,
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (away[i].until_ns != 0 ||
-		    away_by_order(t, sim, t->ep_dev[away[i].peer]))
+		    away_by_order(t, sim, t->ep_dev[away[i].peer]) ||
+		    (away[i].ep != RL_EP_ALL &&
+		     away_by_order(t, sim, t->ep_dev[away[i].ep])))
 			continue;
 		snprintf(where, sizeof(where), "endpoint %s",
 			 t->dev[t->ep_dev[away[i].peer]].name);
