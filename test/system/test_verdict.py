@@ -358,7 +358,8 @@ def ports_say_what_they_did_not_take():
                       'port = "net_null0"; dst = "e1"; } );\n',
                       commands="start\nwait 50ms\nquit\n").check(0)
     # an idle port is no failure: nobody gave it anything to send
-    assert run.report["edge"] == dict(refused=0, missed=0, cut=0, oversize=0)
+    assert run.report["edge"] == dict(refused=0, missed=0, cut=0, oversize=0,
+                                      filtered=0)
     assert "not taken at the edge 0: refused 0, missed 0" in run.out, run.out
 
 
