@@ -75,6 +75,7 @@ pair_init(struct pair *p)
 {
 	memset(p, 0, sizeof(*p));
 	rl_ep_cfg_defaults(&p->cfg);
+	p->cfg.congestion = RL_CONGESTION_NONE; /* a batch leaves at once */
 	p->cfg.max_packet_flits = 32;
 	p->cfg.max_flows = 4;
 	p->codec = zalloc(rl_codec_memsize());
