@@ -133,10 +133,24 @@ ctl_degraded_back(struct rl_controller *c, uint64_t now_ns)
 			link_add(c, i, now_ns);
 }
 
+/*
+ * Whether a link is known to be in use: both its ends have said so. Ports keep
+ * what was ordered before this controller began, so until then it may be off.
+ */
+static bool
+link_in_use(const struct rl_controller *c, uint32_t link)
+{
+	const struct rl_topo_link *l = &c->p.topo->link[link];
+
+	return !c->link[link].removed && c->link[link].ok &&
+	       c->dev[l->dev[0]].local_inc != 0 &&
+	       c->dev[l->dev[1]].local_inc != 0;
+}
+
 int
 rl_controller_add_link(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 {
-	if (!c->link[link].removed && c->link[link].ok)
+	if (link_in_use(c, link))
 		return -EALREADY;
 	c->link[link].removed = false;
 	link_add(c, link, now_ns);
@@ -162,8 +176,11 @@ int
 rl_controller_add_dev(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
 {
 	const struct rl_topo_dev *d = &c->p.topo->dev[dev];
+	bool in_use = !c->dev[dev].removed;
 
-	if (!c->dev[dev].removed)
+	for (uint16_t p = 0; p < d->nports; p++)
+		in_use = in_use && link_in_use(c, d->port[p].link);
+	if (in_use)
 		return -EALREADY;
 	c->dev[dev].removed = false;
 	for (uint16_t p = 0; p < d->nports; p++)

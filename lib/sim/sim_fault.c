@@ -348,6 +348,7 @@ rl_sim_heal_most(struct rl_sim *sim)
 		rl_role_port_order(rp, RL_ORDER_UP);
 		sim_wake_at(sim, sim->end[dir].role, sim->now_ns);
 	}
+	sim_ctl_heal(sim); /* first: orders to one that is dead are lost */
 	for (uint32_t i = 0; i < sim->todo.n; i++) {
 		struct rl_sim_fault f = sim->todo.f[i];
 
@@ -356,7 +357,6 @@ rl_sim_heal_most(struct rl_sim *sim)
 		f.kind = RL_SIM_ADD;
 		fault_planned(sim, &f);
 	}
-	sim_ctl_heal(sim);
 	return 0;
 }
 

@@ -307,6 +307,17 @@ a_full_receiver_that_only_receives_waits_for_slow_senders(void **state)
  * Without link retry, a packet whose rest comes slowly was taken for lost, again
  * and again: cut-through, on cores that are polled late.
  */
+/* The controller that it is told to has just begun, and knows nothing yet. */
+static void
+a_link_that_is_added_beside_a_new_controller_comes_up(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 80059874);
+	passes(&plan);
+}
+
 static void
 a_packet_that_comes_slowly_is_not_taken_for_lost(void **state)
 {
@@ -393,6 +404,8 @@ main(void)
 		cmocka_unit_test(a_full_receiver_serves_all_its_senders),
 		cmocka_unit_test(
 			a_full_receiver_that_only_receives_waits_for_slow_senders),
+		cmocka_unit_test(
+			a_link_that_is_added_beside_a_new_controller_comes_up),
 		cmocka_unit_test(
 			a_packet_that_comes_slowly_is_not_taken_for_lost),
 		cmocka_unit_test(

@@ -520,8 +520,8 @@ def runtime_folders_go(env):
             mine = runtime_folders() - before
             assert mine
             p.send_signal(sig)
-            p.stderr.read()
-            assert p.wait(60) == 0
+            said = p.stderr.read()
+            assert p.wait(60) == 0, said
             left = {n for n in mine if os.path.exists(n)}
             # those of other runs may end meanwhile, ours has
             assert len(left) < len(mine), left

@@ -283,6 +283,38 @@ a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link(
 			    "device s3 removed (+1)");
 }
 
+/* It knows nothing yet; the port has been off since before it began. */
+static void
+what_is_added_before_a_new_controller_has_heard_of_it_is_ordered(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	fx_ctl_kill(f);
+	fx_run(f, 1 * MS);
+	fx_ctl_begin(f);
+	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
+	assert_int_equal(f->order[l->dev[1]][l->port[1]], RL_LOCAL_PORT_UP);
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns),
+			 -EALREADY);
+	/* and of a device: its links are asked for, not a mark of the last one */
+	fx_ctl_kill(f);
+	fx_ctl_begin(f);
+	assert_int_equal(rl_controller_add_dev(f->ctl, l->dev[0], f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(rl_controller_add_dev(f->ctl, l->dev[0], f->now_ns),
+			 -EALREADY);
+}
+
 int
 main(void)
 {
@@ -290,6 +322,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
 		T(a_switch_that_is_added_again_brings_its_links),
+		T(what_is_added_before_a_new_controller_has_heard_of_it_is_ordered),
 		T(orders_to_ports_outlive_the_time_to_wait_for_them),
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
 		T(a_switch_that_was_taken_out_is_given_time_to_answer),
