@@ -76,13 +76,10 @@ seq_bits(const struct rl_ep_cfg *cfg, bool isn)
 						: RL_E2E_SEQ_BITS;
 }
 
-/* With eight levels, half of a buffer of the usual size is for all of them. */
-#define OWN_MAX 256u
-
 /*
  * The part of the retry buffer reserved for each of several levels: a window,
- * up to OWN_MAX, as far as the buffer reaches. If that is less than a packet,
- * nothing is reserved.
+ * as far as the buffer reaches. If that is less than a packet, nothing is
+ * reserved.
  */
 static uint32_t
 own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
@@ -91,9 +88,7 @@ own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
 
 	if (levels < 2)
 		return 0;
-	part = rl_min_u32(rl_min_u32(cfg->window_flits,
-				     rl_max_u32(OWN_MAX, cfg->max_packet_flits)),
-			  cfg->tx_buffer_flits / levels);
+	part = rl_min_u32(cfg->window_flits, cfg->tx_buffer_flits / levels);
 	return part < cfg->max_packet_flits ? 0 : part;
 }
 
