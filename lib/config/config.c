@@ -22,7 +22,9 @@
  * memory. We cannot free these, and they must not fail a test that wants
  * another exit status.
  */
+RL_PUBLIC_BEGIN /* the sanitizer looks it up by name */
 const char *__lsan_default_suppressions(void);
+RL_PUBLIC_END
 
 const char *
 __lsan_default_suppressions(void)
