@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the simulations that the store does not know yet, several at a time, by
-`reflit-sim rxl-points`, and keeps what each has counted."""
+`reflit-sim rxl-points`, and keeps what each has counted; ends the programs."""
 import hashlib
 import json
 import os
@@ -196,3 +196,17 @@ class Runner:
             sys.stderr.write("ended after %d of %d simulations\n" % (
                 self.done, len(self.cases)))
             raise Stopped()
+
+
+def printed(program, *args):
+    """The exit status of a program: its own, or 2 if what it printed did not
+    get there."""
+    try:
+        status = program(*args)
+        sys.stdout.flush()
+    except OSError:
+        sys.stderr.write("reflit-sim: standard output could not be written\n")
+        status = 2
+        # nothing is left to be written when the program ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return status

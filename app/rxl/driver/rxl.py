@@ -214,17 +214,5 @@ def evaluate(program, version, words):
     return 2
 
 
-def main():
-    try:
-        status = evaluate(sys.argv[1], sys.argv[2], sys.argv[3:])
-        sys.stdout.flush()
-    except OSError:  # what was printed did not get there
-        sys.stderr.write("reflit-sim: standard output could not be written\n")
-        status = 2
-        # nothing is left to be written when the program ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run.printed(evaluate, sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -10,7 +10,6 @@ PROGRAM (reflit-sim) plays the figure; JSON is a file, or empty; WORDS are the
 command as it was given.
 """
 import json
-import os
 import sys
 import time
 
@@ -190,17 +189,5 @@ def scenario(program, version, figure, what, profile, path, *words):
     return 0 if sound else 1
 
 
-def main():
-    try:
-        status = scenario(*sys.argv[1:])
-        sys.stdout.flush()
-    except OSError:  # what was printed did not get there
-        sys.stderr.write("reflit-sim: standard output could not be written\n")
-        status = 2
-        # nothing is left to be written when the program ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run.printed(scenario, *sys.argv[1:]))
