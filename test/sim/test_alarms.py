@@ -11,12 +11,15 @@ import tempfile
 from sim_check import FIGURE1, check, end, load, run
 
 with tempfile.TemporaryDirectory() as tmp:
-    def alarms(faults):
+    def alarms(faults, *more):
         script, report = os.path.join(tmp, "f"), os.path.join(tmp, "r")
         with open(script, "w") as f:
             f.write(faults)
-        run("--config", FIGURE1, "--duration", "50us", "--faults", script,
-            "--json", report)
+        if os.path.exists(report):
+            os.remove(report)
+        p = run("--config", FIGURE1, "--duration", "50us", "--faults", script,
+                "--json", report, *more)
+        assert p.returncode != 2, p.stderr
         return [(a["alarm"], a["severity"], a["where"], a["why"],
                  a["since_ns"]) for a in load(report)["alarms"]]
 
@@ -49,7 +52,8 @@ with tempfile.TemporaryDirectory() as tmp:
               (away, r["alarms"]))
 
     for order in ("remove e1", "remove s1-e1", "remove s1", "down s1-e1"):
-        got = [a[2] for a in alarms("3us %s\\n" % order)
+        got = [a[2] for a in alarms("3us %s\n" % order, "--duration", "300us",
+                                    "--load", "0.02")
                if a[0] == "unreachable"]
         missed = {u["endpoint"] for u in
                   load(os.path.join(tmp, "r"))["unreachable"]}

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../few.h"
 #include "apart_run.h"
 
 static void
@@ -196,7 +197,7 @@ test_faults_that_wait_for_frames_hit_the_same_ones(void **state)
 }
 
 /* Links that die and return, noise, stalls, devices that restart, and
-   planned changes: with a controller and without, in turn. */
+   planned changes: with a controller and without, the first ones both ways. */
 static void
 test_faults_are_the_same_for_all(void **state)
 {
@@ -223,7 +224,7 @@ test_faults_are_the_same_for_all(void **state)
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(faults); i++)
 		for (size_t k = 0; k < RL_ARRAY_SIZE(fabrics); k++) {
-			if (k != i % 2)
+			if ((i >= 4 || FEW(2) > 1) && k != i % 2)
 				continue;
 
 			const struct apart_case c = { fabrics[k], 100, 1, 1000,

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../few.h"
 #include "rl_sim_plan.h"
 
 #define MS RL_NS_PER_MS
@@ -91,7 +92,7 @@ kill_links(struct rl_sim_plan *p, unsigned int n, uint64_t apart_ns)
 static void
 links_that_die_for_good(uint64_t apart_ns)
 {
-	for (unsigned int n = 2; n <= 8; n += 2) {
+	for (unsigned int n = 2; n <= 8; n += FEW(2)) {
 		struct rl_sim_verdict v;
 		struct rl_sim_plan p;
 		struct rl_sim_mem mem;

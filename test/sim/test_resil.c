@@ -400,8 +400,8 @@ a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work(
 	end(&s);
 }
 
-/* Each moment in one mode or two, each mode at half of them. */
-#define SHARE (2 * FEW(2))
+/* Sanitizers get a third of the moments: each run takes them seconds. */
+#define SHARE FEW(3)
 
 /* [RES-2]: a second failure in each phase of the recovery from the first */
 static void

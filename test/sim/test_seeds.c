@@ -303,10 +303,6 @@ a_full_receiver_that_only_receives_waits_for_slow_senders(void **state)
 	passes(&plan);
 }
 
-/*
- * Without link retry, a packet whose rest comes slowly was taken for lost, again
- * and again: cut-through, on cores that are polled late.
- */
 /* The controller that it is told to has just begun, and knows nothing yet. */
 static void
 a_link_that_is_added_beside_a_new_controller_comes_up(void **state)
@@ -318,6 +314,10 @@ a_link_that_is_added_beside_a_new_controller_comes_up(void **state)
 	passes(&plan);
 }
 
+/*
+ * Without link retry, a packet whose rest comes slowly was taken for lost, again
+ * and again: cut-through, on cores that are polled late.
+ */
 static void
 a_packet_that_comes_slowly_is_not_taken_for_lost(void **state)
 {

@@ -285,7 +285,7 @@ def a_process_killed_and_started_again_is_believed_by_its_key():
         net.stop()
         status, out, merged = net.judge()
         # the first life left no ledger here
-        assert status == (1 if "unaccounted for" in out else 0), out
+        assert status == 1 and "unaccounted for" in out, out
         assert merged["lost_packets"] == 0, merged
 
 
