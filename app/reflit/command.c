@@ -141,16 +141,15 @@ explain(struct app *app, const char *line)
 			 more ? " | ...; see help all" : "");
 }
 
-/* Words of a line; a comment may follow them. */
-static unsigned int
-words_of(const struct command_words *w)
+/* Cuts off the comment that follows a command, if any. */
+static void
+cut_comment(char *text)
 {
-	const unsigned int n = w->n + (w->word[w->n][0] != '\0');
-
-	for (unsigned int i = 0; i < n; i++)
-		if (w->word[i][0] == '#')
-			return i;
-	return n;
+	for (char *at = text; (at = strchr(at, '#')) != NULL; at++)
+		if (at > text && (at[-1] == ' ' || at[-1] == '\t')) {
+			*at = '\0';
+			return;
+		}
 }
 
 int
@@ -174,9 +173,10 @@ command_line(struct app *app, const char *line, bool check)
 		return app_error(app, "a line of %zu characters is too long",
 				 len);
 	snprintf(buf, sizeof(buf), "%.*s", (int)len, text);
+	cut_comment(buf);
 	if (!command_split(buf, &w))
 		return explain(app, shown);
-	n = words_of(&w);
+	n = w.n + (w.word[w.n][0] != '\0');
 	while (c->form != NULL && !is_command(c, w.word, n, arg, &json))
 		c++;
 	if (c->form == NULL)

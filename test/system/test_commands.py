@@ -265,7 +265,9 @@ def links_have_the_settings_of_their_type_and_name():
 def lines_may_be_long_and_zero_bytes_are_refused():
     long = "# " + "a comment; " * 500 + "quit\n"
     with Box() as box:
-        run = box.run(commands=long + "wait up\nquit\n")
+        # and so may a comment behind a command, of more words than any has
+        run = box.run(commands=long + "wait up # until all links of the "
+                      "fabric are up and trained, then end\nquit # now\n")
         run.check(0)
         run = box.run(["-i"], stdin=long + "foo" * 300 + "\nwait\0 up\n" +
                       "show traffic\nquit")
