@@ -179,7 +179,8 @@ rl_controller_add_dev(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
 	bool in_use = !c->dev[dev].removed;
 
 	for (uint16_t p = 0; p < d->nports; p++)
-		in_use = in_use && link_in_use(c, d->port[p].link);
+		in_use = in_use && (c->link[d->port[p].link].removed ||
+				    link_in_use(c, d->port[p].link));
 	if (in_use)
 		return -EALREADY;
 	c->dev[dev].removed = false;

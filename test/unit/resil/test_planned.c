@@ -306,6 +306,13 @@ what_is_added_before_a_new_controller_has_heard_of_it_is_ordered(void **state)
 	assert_true(fx_settle(f, 10 * MS));
 	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns),
 			 -EALREADY);
+	/* a device in use stays so if one of its links was taken out */
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(rl_controller_add_dev(f->ctl, l->dev[0], f->now_ns),
+			 -EALREADY);
+	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
 	/* and of a device: its links are asked for, not a mark of the last one */
 	fx_ctl_kill(f);
 	fx_ctl_begin(f);
