@@ -19,7 +19,7 @@
 enum type {
 	FLAG,	/* a word without a value; it stands for `most` */
 	RATE,	/* 0 to 1, in parts of 10^9 */
-	CHANCE,	/* 0 to 1, `most` of 0: less than 1 */
+	CHANCE,	/* 0 to 1; if `most` is 0, 1 itself is refused */
 	TIME,
 	COUNT,	/* 1 to `most` */
 	POWER,	/* of two, 1 to `most` */
@@ -85,7 +85,7 @@ number(const char *text, const char **unit)
 	char *end = NULL;
 	double v = -1;
 
-	if (isdigit((unsigned char)text[0]) && tolower(text[1]) != 'x')
+	if (isdigit((unsigned char)text[0]) && tolower((unsigned char)text[1]) != 'x')
 		v = strtod(text, &end);
 	*unit = end;
 	return v;
@@ -151,8 +151,9 @@ parse(const struct word *w, const char *text, uint64_t *v)
 	if (w->type == CHANCE)
 		memcpy(v, &n, sizeof(n));
 	if ((w->type == CHANCE && w->most == 0 && n == 1) ||
-	    (w->type == COUNT && (*v == 0 || (double)*v != n)) ||
-	    (w->type == POWER && (*v == 0 || (*v & (*v - 1)) != 0)))
+	    ((w->type == COUNT || w->type == POWER) &&
+	     (*v == 0 || text[strspn(text, "0123456789")] != '\0')) ||
+	    (w->type == POWER && (*v & (*v - 1)) != 0))
 		return -EINVAL;
 	return 0;
 }

@@ -202,6 +202,8 @@ test_what_is_wrong_is_named_with_file_and_line(void **state)
 		  "f:1: propagate: bad value 1;" },
 		{ "1us noise s0-s1 lanes=3\n", "f:1: lanes: bad value 3" },
 		{ "1us noise s0-s1 lanes=32\n", "f:1: lanes: bad value 32" },
+		{ "1us noise s0-s1 lanes=2.5\n", "f:1: lanes: bad value 2.5" },
+		{ "1us flap s0-s1 count=2e0\n", "f:1: count: bad value 2e0" },
 		{ "1us noise s0-s1 poison=2\n", "f:1: poison: bad value 2" },
 		{ "1us stall s0-s1\n", "f:1: stall: how long?" },
 		{ "1us flap s0-s1 count=0\n", "f:1: count: bad value 0" },
