@@ -30,7 +30,8 @@ static const struct row {
 	{ "leaked_flits", COUNT }, { "unrecorded_events", COUNT },
 	{ "lost_drop_notices", COUNT }, { "elapsed_ns", COUNT },
 	{ "outage_ns", COUNT }, { "flit_hops", COUNT },
-	{ "drained", FLAG }, { "process", TEXT }, { "processes", LIST },
+	{ "drained", FLAG }, { "killed", FLAG }, { "process", TEXT },
+	{ "processes", LIST }, { "attached", LIST },
 	{ "edge", OBJECT }, { "edge.refused", COUNT },
 	{ "edge.missed", COUNT }, { "edge.cut", COUNT },
 	{ "edge.oversize", COUNT }, { "edge.filtered", COUNT },
@@ -39,6 +40,8 @@ static const struct row {
 	{ "recoveries", LIST }, { "recoveries.epoch", COUNT },
 	{ "suspects", LIST }, { "suspects.count", COUNT },
 	{ "suspects.looked_flits", COUNT },
+	{ "flows.end", TEXT }, { "flows.source", TEXT },
+	{ "flows.destination", TEXT }, { "flows.torn", FLAG },
 	{ "flows.unlisted", COUNT }, { "flows.reported", PAIRS },
 	{ "flows.spans", LIST }, { "flows.spans.first", COUNT },
 	{ "flows.spans.packets", COUNT }, { "flows.spans.digest", TEXT },
@@ -101,7 +104,7 @@ all_are(const json_t *o, const char *path, enum type type)
 	if (!json_is_array(v))
 		return v == NULL || all_are(v, path + len + 1, type);
 	json_array_foreach(v, i, e)
-		if (!all_are(e, path + len + 1, type))
+		if (!json_is_object(e) || !all_are(e, path + len + 1, type))
 			return false;
 	return true;
 }

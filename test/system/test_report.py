@@ -350,6 +350,9 @@ def what_is_no_count_is_refused_with_file_and_key():
         dict(source((5, 3)), reported=[["x", "1"]])])
     refused("processes", "a list", processes="b")
     refused("drained", "true or false", drained=1)
+    refused("killed", "true or false", killed="no")
+    refused("flows.end", "a text", flows=[3])
+    refused("flows.end", "a text", flows=[dict(source((5, 3)), end=7)])
 
 
 @case
