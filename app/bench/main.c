@@ -129,7 +129,7 @@ static const struct opt table[] = {
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the figures as JSON; -: to standard output,\n"
 		  "and everything else to standard error" },
-	{ "seed", "N", take_number, TO(o.seed), 0, UINT64_MAX,
+	{ "seed", "N", take_number, TO(o.seed), 0, INT64_MAX - 1000,
 	  .help = "seed whatever is drawn (1)" },
 	{ "reps", "N", take_number, TO(o.reps), 1, 1000,
 	  .help = "repetitions; medians are reported (9); suite load:\n"

@@ -68,7 +68,7 @@ static int
 read_fabric(struct route_app *app)
 {
 	const char *const path[] = { app->opt.dump, app->opt.dot,
-				     app->opt.json };
+				     app->opt.worst, app->opt.json };
 	char err[RL_ERR_MAX + 512];
 	const int ret =
 		app->opt.parts ? rl_config_read_parts(app->opt.config, &app->cfg,

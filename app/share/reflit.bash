@@ -52,7 +52,7 @@ _reflit() {
 	fi
 	case $prev in
 	--config | --json | --cmdline-file | --faults | --dump | --dot | --csv | \
-		--socket | --out | --check-opensm)
+		--trace | --worst | --socket | --out | --check-opensm)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return

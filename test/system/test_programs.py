@@ -150,6 +150,7 @@ def a_document_does_not_replace_what_is_read():
                      (BENCH, "--config", config, "--json", config, "sim"),
                      (BENCH, "--config", outer, "--json", config, "sim"),
                      (ROUTE, "--config", outer, "--dump", config),
+                     (ROUTE, "--config", outer, "--worst", config),
                      (REPORT, "--json", shard, shard)):
             p = run(*args)
             assert p.returncode == 2, (args, p)
