@@ -131,7 +131,9 @@ core_adapt_look(struct rl_core *core, const struct rl_flit *pkt,
 		return CORE_ADAPT_ROOM;
 	if (!lives)
 		return CORE_ADAPT_NONE;
-	core->adapt_again_ns = rl_deadline(now_ns, ADAPT_AGAIN_NS);
+	/* those that come later do not put it off */
+	core->adapt_again_ns = rl_min_u64(core->adapt_again_ns,
+					  rl_deadline(now_ns, ADAPT_AGAIN_NS));
 	core_arm(core, core->adapt_again_ns);
 	return CORE_ADAPT_FULL;
 }
