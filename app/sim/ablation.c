@@ -174,7 +174,7 @@ figures_of(const struct outcome *out, uint64_t v[FIGURES])
 		[LOST] = l->lost,
 		[DUPLICATED] = l->duplicated,
 		[REORDERED] = l->reordered,
-		[REPORTED] = l->reported - l->reported_delivered,
+		[REPORTED] = rl_sim_load_given_up(l),
 		[RESENT] = out->counters.port[RL_PC_tx_replay_flits],
 		[LOOPED] = out->counters.port[RL_PC_looped_flits],
 		[BY_SWITCHES] = out->counters.core[RL_CC_drop_duplicate],
@@ -386,6 +386,10 @@ ablation(int argc, char **argv)
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
+	if (o.trace != NULL) {
+		fprintf(stderr, "reflit-sim: --trace goes with one run\n");
+		return EXIT_UNUSABLE;
+	}
 	if (o.seeds != 0 || o.shards > 1) {
 		fprintf(stderr, "reflit-sim: the ablation has one seed for all "
 			"of its rows: give it as --seed\n");

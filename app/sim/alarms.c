@@ -175,7 +175,8 @@ sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 {
 	const struct rl_topo *t = &s->plan.cfg.topo;
 	const struct rl_sim_load_stats *l = &out->v.load;
-	const uint64_t given_up = l->reported - l->reported_delivered;
+	/* what died with a device is no giving up */
+	const uint64_t reported = l->reported - l->reported_delivered;
 	json_t *list = json_array();
 	char why[64];
 
@@ -185,10 +186,10 @@ sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 	look_at_links(t, sim, out, ALARM_LINK_DOWN, list);
 	look_at_links(t, sim, out, ALARM_LINK_LEFT, list);
 	look_at_controller(s, sim, out, list);
-	if (given_up != 0 &&
+	if (reported != 0 &&
 	    out->elapsed_ns - l->reported_ns <= ALARM_GIVEN_UP_NS) {
 		snprintf(why, sizeof(why), "%llu packets in all",
-			 (unsigned long long)given_up);
+			 (unsigned long long)reported);
 		add(list, ALARM_GIVEN_UP, "traffic", why, l->reporting_ns);
 	}
 	look_at_links(t, sim, out, ALARM_LINK_DEGRADED, list);

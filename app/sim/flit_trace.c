@@ -117,10 +117,14 @@ on_frame(void *ctx, uint32_t dev, uint16_t port, const uint8_t *data,
 		RL_SIM_FATES(FATE_WORD)
 #undef FATE_WORD
 	};
-	const uint32_t n = data[15], header = rl_frame_header_bytes(n);
 	struct flit_trace *t = ctx;
+	uint32_t n, header;
 	char where[PORT_TEXT], which[FLITS_TEXT];
 
+	if (len < RL_FRAME_HEADER_SHORT)
+		return;
+	n = data[15];
+	header = rl_frame_header_bytes(n);
 	if (n == 0 || header + n * RL_FLIT_BYTES > len)
 		return; /* no flits, or not all of them */
 	port_text(t, dev, port, where);

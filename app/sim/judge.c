@@ -73,9 +73,8 @@ in_child(int fd, int (*work)(void *ctx, void *result), void *ctx, void *result,
 	const struct rlimit most = { JUDGE_S * runs, JUDGE_S * runs + 1 };
 	int ret;
 
-	/* the parent decides when to end, and not the signal that asked it
-	   to: a run that is cut short proves nothing. If the parent is gone, so
-	   is this */
+	/* the parent decides when to stop: a run that a signal cuts short
+	   proves nothing. If the parent dies, so does this process */
 	stop_forget();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);

@@ -286,8 +286,11 @@ read_sums(struct tally *t, const json_t *report, char *why)
 #undef READ
 	if (take_count(report, "reported_packets", &reported, why) != 0)
 		return -EINVAL;
-	if (reported < t->load.died)
-		return missing(why, "reported_packets");
+	if (reported < t->load.died) {
+		snprintf(why, RL_ERR_MAX,
+			 "more died_packets than reported_packets");
+		return -EINVAL;
+	}
 	t->load.reported = reported - t->load.died +
 			   t->load.reported_delivered;
 	if (take_count(report, "outage_ns", &t->load.outage_ns, why) != 0 ||

@@ -3,9 +3,9 @@
 #include "rl_content.h"
 #include "rl_prng.h"
 
-/** Numbers further ahead than this are none: the data were altered. */
+/** A number further ahead than this was altered. */
 #define NEAR 2048
-/** How many numbers are kept from one base on. */
+/** Numbers from one base; then rebase(). */
 #define NUMBERS (1u << 31)
 
 static uint64_t
@@ -76,8 +76,10 @@ check(struct rxl_meter *m, const struct rl_flit *pkt)
 		m->in->duplicates++;
 		break;
 	}
-	if (rl_unlikely(m->seen.next > NUMBERS))
-		rebase(m);
+	if (rl_unlikely(m->seen.next > NUMBERS ||
+			(m->pool.free == RL_RANGE_END &&
+			 m->pool.used == m->pool.cap)))
+		rebase(m); /* or the next gaps could not be written down */
 }
 
 void
