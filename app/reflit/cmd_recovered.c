@@ -97,6 +97,8 @@ unrest(const struct app *app)
 {
 	const struct rl_controller *c = app->host.resil.controller;
 
+	if (unnoticed(app))
+		return "idle, but a port has not noticed that its link is dark";
 	if (host_resil_idle(&app->host))
 		return leaving(app) ? "idle, but a removed link is not empty"
 				    : "idle, but an added link is not up";

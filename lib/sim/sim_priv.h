@@ -17,6 +17,7 @@
  *   sim_fault.c   faults as they happen
  *   sim_list.c    lists of faults
  *   sim_script.c  fault files
+ *   sim_words.c   options of faults, read and written
  *   sim_audit.c   invariants
  *   sim_event.c   failovers, drops, notices
  *   sim_crash.c   devices that crash and restart
@@ -78,7 +79,7 @@ struct sim_dir {
 	uint32_t rx_role;
 	bool crosses; /* its ends are in two parts: frames wait in `out` */
 	bool odd; /* any of the following: takes the slow path */
-	bool tapped; /* somebody listens */
+	bool tapped; /* its frames are shown to the tap */
 	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
 	struct rl_sim_noise noise;
 	uint32_t drop_left;	   /* data frames still to be lost */
