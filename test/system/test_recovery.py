@@ -294,7 +294,9 @@ def wrong_orders_say_what_is_wrong():
             ("wait recovered 5", "time"))
     for line, text in rows:
         with Box() as box:
-            run = box.run(config=TORUS, commands="wait up\n%s\nquit\n" % line,
+            # a controller takes an order for what it has not heard of yet
+            run = box.run(config=TORUS, commands="wait up\nwait recovered "
+                          "60s\n%s\nquit\n" % line,
                           timeout=120)
             run.check(2)
             assert text in run.err, (line, run.err)
