@@ -19,9 +19,11 @@ uint32_t
 rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t nflows)
 {
 	const uint32_t flows = rl_min_u32(nflows, cfg->max_flows);
+	const uint32_t most = 2 * (cfg->tx_buffer_flits + cfg->rx_buffer_flits) +
+			      flows * cfg->max_packet_flits;
 
 	/* retry copies, first transmissions and the reorder window */
-	return flows * 3 * cfg->window_flits + 1024;
+	return rl_min_u32(flows * 3 * cfg->window_flits, most) + 1024;
 }
 
 /* Room for every queue of a port when full, and for the marks between. */

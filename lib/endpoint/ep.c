@@ -55,7 +55,9 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_timer));
 	l->refused = place(&at, cfg->max_flows * sizeof(uint32_t));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
-	l->cc = place(&at, cfg->max_flows * sizeof(struct ep_cc));
+	l->cc = place(&at, cfg->congestion == RL_CONGESTION_NONE
+				   ? 0
+				   : cfg->max_flows * sizeof(struct ep_cc));
 	l->win = place(&at, l->win_total * l->win_bytes);
 	l->total = at;
 }
@@ -76,10 +78,13 @@ seq_bits(const struct rl_ep_cfg *cfg, bool isn)
 						: RL_E2E_SEQ_BITS;
 }
 
+/* With eight levels, half of a buffer of the usual size is for all of them. */
+#define OWN_MAX 256u
+
 /*
  * The part of the retry buffer reserved for each of several levels: a window,
- * as far as the buffer reaches. If that is less than a packet, nothing is
- * reserved.
+ * up to OWN_MAX, as far as the buffer reaches. If that is less than a packet,
+ * nothing is reserved.
  */
 static uint32_t
 own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
@@ -88,7 +93,9 @@ own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
 
 	if (levels < 2)
 		return 0;
-	part = rl_min_u32(cfg->window_flits, cfg->tx_buffer_flits / levels);
+	part = rl_min_u32(rl_min_u32(cfg->window_flits,
+				     rl_max_u32(OWN_MAX, cfg->max_packet_flits)),
+			  cfg->tx_buffer_flits / levels);
 	return part < cfg->max_packet_flits ? 0 : part;
 }
 

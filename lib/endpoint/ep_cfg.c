@@ -22,8 +22,8 @@ rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 	cfg->isn = RL_ISN_WIDE;
 	cfg->retry = true;
 	cfg->retry_mode = RL_RETRY_SELECTIVE;
-	cfg->window_flits = 256;
-	cfg->congestion = RL_CONGESTION_NONE;
+	cfg->window_flits = 511;
+	cfg->congestion = RL_CONGESTION_DELAY;
 	cfg->max_packet_flits = 16;
 	cfg->max_flows = 1024;
 	cfg->tx_buffer_flits = 4096;

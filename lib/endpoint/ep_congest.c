@@ -10,7 +10,8 @@
  *
  * The window follows so that a few of its flits wait (QUEUED_*): it shrinks by
  * what exceeds them, at most to half; and grows if less wait and the client has
- * more than the window lets through, first twofold. So what is in flight is what
+ * more than the window lets through, first twofold, or the window is smaller
+ * than a flow without a queue should have (WINDOW_CALM). So what is in flight is what
  * the path holds, and the queues; and flows that share a queue have equal parts
  * of it, however long their paths are, unless a part of their window (1 /
  * QUEUED_PART) is more than that.
@@ -37,6 +38,11 @@
  * flows that begin at the same time.
  */
 #define WINDOW_FIRST 64
+/**
+ * A flow that meets no queue has at least this window, full or not: should its
+ * peer be cut off, its client does not wait before that is known.
+ */
+#define WINDOW_CALM 256
 /**
  * Flits of a flow in queues; less if the endpoint has many flows, but not less
  * than a packet of the longest kind.
@@ -65,8 +71,10 @@ ep_cc_begin(const struct rl_ep *ep, struct ep_flow *flow)
 {
 	uint32_t n = ep->cfg.window_flits;
 
-	if (is_on(ep))
+	if (is_on(ep)) {
+		ep->cc[flow - ep->flow] = (struct ep_cc){ 0 };
 		n = rl_min_u32(n, rl_max_u32(WINDOW_FIRST, floor_flits(ep)));
+	}
 	flow->window = (uint16_t)n;
 }
 
@@ -181,6 +189,9 @@ ep_cc_round(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns)
 	else if (full)
 		grow(ep, flow, queued < aim / 2 ? flow->window
 						: (aim - queued + 1) / 2);
+	else if (queued < aim / 2 && flow->window < WINDOW_CALM)
+		grow(ep, flow, rl_min_u32(flow->window,
+					  WINDOW_CALM - flow->window));
 	if (queued < aim / 2)
 		cc->rounds = 0;
 	else

@@ -132,7 +132,6 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	flow->rto_at_ns = RL_NEVER;
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
-	ep->cc[flow - ep->flow] = (struct ep_cc){ 0 };
 	ep_cc_begin(ep, flow);
 	flow->hidden = UINT32_MAX - 1; /* none yet, and none just before 0 */
 	return flow;

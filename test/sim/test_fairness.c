@@ -118,22 +118,26 @@ all_to_one(const char *what, const char *text, double least, double index)
 	assert_true(jain > index);
 }
 
+#define FIXED "congestion = \"none\"; "
+
 /*
- * Each switch merges what comes along with its own. With the default window a
+ * Each switch merges what comes along with its own. With a window of 256 a
  * sender at the far end cannot quite fill its share.
  */
 static void
 senders_far_and_near_get_equal_shares_of_a_full_link(void **state)
 {
 	(void)state;
-	all_to_one("chain of 8", "fabric: { topology = \"mesh\"; dims = [8]; };\n",
-		   0.85, 0.99);
+	all_to_one("chain of 8",
+		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		   "endpoint: { " FIXED "window_flits = 256; };\n", 0.85, 0.99);
 	all_to_one("the same, window 511",
 		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
-		   "endpoint: { window_flits = 511; };\n", 0.97, 0.999);
+		   "endpoint: { " FIXED "window_flits = 511; };\n", 0.97,
+		   0.999);
 	all_to_one("incast of 31",
-		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n",
-		   0.85, 0.99);
+		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n"
+		   "endpoint: { " FIXED "window_flits = 256; };\n", 0.85, 0.99);
 }
 
 #define DELAY "congestion = \"delay\"; "
@@ -145,14 +149,14 @@ windows_by_congestion_leave_equal_shares(void **state)
 	(void)state;
 	all_to_one("chain of 8, congestion",
 		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
-		   "endpoint: { " DELAY "};\n", 0.85, 0.99);
+		   "endpoint: { " DELAY "window_flits = 256; };\n", 0.85, 0.99);
 	all_to_one("the same, window 511",
 		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
 		   "endpoint: { " DELAY "window_flits = 511; };\n", 0.95,
 		   0.997);
 	all_to_one("incast of 31, congestion",
 		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n"
-		   "endpoint: { " DELAY "};\n", 0.9, 0.99);
+		   "endpoint: { " DELAY "window_flits = 256; };\n", 0.9, 0.99);
 }
 
 /** A chain of switches with an endpoint at each end. */

@@ -295,6 +295,11 @@ a_pool_is_planned_for_all_that_a_port_and_an_endpoint_may_hold(void **state)
 			 12 * e.window_flits + 1024);
 	assert_int_equal(rl_fabric_ep_flits(&e, 1000),
 			 30 * e.window_flits + 1024);
+	/* however large windows are, its buffers hold no more */
+	e.max_flows = 1000;
+	assert_int_equal(rl_fabric_ep_flits(&e, 1000),
+			 2 * (e.tx_buffer_flits + e.rx_buffer_flits) +
+				 1000 * e.max_packet_flits + 1024);
 }
 
 static void

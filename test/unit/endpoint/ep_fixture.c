@@ -13,6 +13,8 @@ void
 fx_cfg(struct rl_ep_cfg *cfg)
 {
 	rl_ep_cfg_defaults(cfg);
+	cfg->congestion = RL_CONGESTION_NONE; /* has a test of its own */
+	cfg->window_flits = 256;
 	cfg->max_flows = 8;
 	cfg->ack_coalesce_flits = 4;
 	cfg->ack_delay_ns = 100;

@@ -17,6 +17,7 @@
 #define BASE_NS 1000
 #define FLOOR 16
 #define FIRST 64
+#define CALM 256
 
 static struct fx fx;
 static uint64_t ack_delay_ns;
@@ -196,13 +197,44 @@ a_window_is_never_below_the_longest_packet(void **state)
 }
 
 static void
-a_flow_whose_client_has_no_more_does_not_grow(void **state)
+a_flow_that_meets_no_queue_has_room_before_its_client_needs_it(void **state)
 {
 	(void)state;
 	open_cfg(RL_CONGESTION_DELAY, 511);
+	short_round(8, BASE_NS, ack_delay_ns);
+	assert_int_equal(window(), 2 * FIRST);
 	for (unsigned int i = 0; i < 10; i++)
 		short_round(8, BASE_NS, ack_delay_ns);
-	assert_int_equal(window(), FIRST);
+	assert_int_equal(window(), CALM);
+	fx_close(&fx);
+	/* not more than its limit */
+	open_cfg(RL_CONGESTION_DELAY, CALM - 1);
+	for (unsigned int i = 0; i < 10; i++)
+		short_round(8, BASE_NS, ack_delay_ns);
+	assert_int_equal(window(), CALM - 1);
+	fx_close(&fx);
+	/* nor from what a queue has left of it */
+	open_cfg(RL_CONGESTION_DELAY, 511);
+	grow_to(511);
+	full_round(1000 * BASE_NS);
+	full_round(1000 * BASE_NS);
+	assert_in_range(window(), CALM / 2 + 1, CALM - 1);
+	short_round(8, BASE_NS, ack_delay_ns);
+	assert_int_equal(window(), CALM);
+	fx_close(&fx);
+}
+
+static void
+a_flow_with_a_queue_grows_only_if_its_window_is_full(void **state)
+{
+	(void)state;
+	open_cfg(RL_CONGESTION_DELAY, 511);
+	full_round(BASE_NS);
+	assert_int_equal(window(), 2 * FIRST);
+	/* 128 * 1200 / 2200: 69 wait, of the 128 that may */
+	for (unsigned int i = 0; i < 10; i++)
+		short_round(8, 2 * BASE_NS + 200, 0);
+	assert_int_equal(window(), 2 * FIRST);
 	fx_close(&fx);
 }
 
@@ -388,7 +420,8 @@ main(void)
 		T(the_window_after_a_round_trip_follows_what_is_queued),
 		T(a_window_shrinks_to_what_may_be_queued_by_half_a_round_trip_at_most),
 		T(a_window_is_never_below_the_longest_packet),
-		T(a_flow_whose_client_has_no_more_does_not_grow),
+		T(a_flow_that_meets_no_queue_has_room_before_its_client_needs_it),
+		T(a_flow_with_a_queue_grows_only_if_its_window_is_full),
 		T(an_ack_that_waits_is_no_queue),
 		T(a_longer_path_is_known_after_a_round_at_the_floor),
 		T(a_queue_that_a_round_at_the_floor_drains_leaves_the_base),
