@@ -8,6 +8,8 @@
  * injection: a packet on it only waits for its endpoint. Up*-down* needs only
  * one VL, and on fabrics with a top (trees) it is as short; it is used if it is
  * as short and its busiest link carries less, or if there are too few VLs.
+ * Endpoints with several links may begin at a switch that is one link farther
+ * away, if crowded links then carry clearly less (route_settle.c).
  *
  * If endpoints have several switches, and switches few links among themselves,
  * the path past a dead link may lead through a third endpoint (Figure 3 of the
@@ -268,7 +270,7 @@ any_tables(struct any *an)
 			any_endpoint(an, e);
 		route_tile_end(an->b, e);
 	}
-	route_endpoints(an->b);
+	route_endpoints(an->b, an->settled ? an->search.up : NULL);
 }
 
 static void
@@ -375,11 +377,7 @@ any_init(struct any *an)
 	/* without memory for it, loads are less even */
 	if ((uint64_t)an->b->g.narc * an->b->topo->nep <=
 	    ROUTE_SETTLE_ARCS / 2)
-		an->search.way = malloc((n * an->b->topo->nep + 1) *
-					sizeof(*an->search.way));
-	if (an->search.way != NULL)
-		memset(an->search.way, 0xff,
-		       n * an->b->topo->nep * sizeof(*an->search.way));
+		(void)route_bfs_keep(&an->search, &an->b->g);
 	return 0;
 }
 

@@ -470,7 +470,7 @@ reflit_grid(struct route_build *b)
 			ret = reflit_roots(&rf);
 		else
 			reflit_tables(&rf);
-		route_endpoints(b);
+		route_endpoints(b, NULL);
 	}
 	/* paths also use the first detour VL */
 	if (rf.beyond) {

@@ -32,6 +32,19 @@ route_bfs_init(struct route_bfs *n, const struct route_graph *g)
 	return 0;
 }
 
+int
+route_bfs_keep(struct route_bfs *n, const struct route_graph *g)
+{
+	const size_t nep = g->topo->nep, ways = nep * g->nnode;
+
+	n->way = malloc((ways + nep * nep + 1) * sizeof(*n->way));
+	if (n->way == NULL)
+		return -ENOMEM;
+	memset(n->way, 0xff, (ways + nep * nep) * sizeof(*n->way));
+	n->up = n->way + ways;
+	return 0;
+}
+
 void
 route_bfs_free(struct route_bfs *n)
 {
@@ -94,25 +107,41 @@ near_choose(const struct route_bfs *n, const struct route_graph *g, uint32_t u,
 	return best;
 }
 
-/* An endpoint with several switches sends by the nearest; if several are
- * equally near, each destination uses a different one. */
+/* An endpoint with several switches sends by the one that it has chosen, or by
+ * the nearest; if several are equally near, each destination uses a different
+ * one. */
+static uint32_t
+near_uplink(const struct route_bfs *n, const struct route_graph *g, uint32_t s,
+	    uint32_t e)
+{
+	const struct route_att *att = &g->att[g->att0[s]];
+	const uint32_t natt = g->att0[s + 1] - g->att0[s];
+	uint32_t best = ROUTE_NONE;
+
+	if (n->up != NULL && n->up[s * (size_t)g->topo->nep + e] !=
+				     ROUTE_WAY_NONE)
+		return att[n->up[s * (size_t)g->topo->nep + e]].node;
+	for (uint32_t i = 0; i < natt; i++) {
+		const uint32_t u = att[(i + e) % natt].node;
+
+		if (u != ROUTE_NONE && n->dist[u] != ROUTE_NONE &&
+		    (best == ROUTE_NONE || n->dist[u] < n->dist[best]))
+			best = u;
+	}
+	return best;
+}
+
 static void
 near_several(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	for (uint32_t s = 0; s < g->topo->nep; s++) {
-		const uint32_t natt = g->att0[s + 1] - g->att0[s];
-		uint32_t best = ROUTE_NONE;
+		uint32_t u;
 
-		for (uint32_t i = 0; natt > 1 && i < natt; i++) {
-			const uint32_t u =
-				g->att[g->att0[s] + (i + e) % natt].node;
-
-			if (u != ROUTE_NONE && n->dist[u] != ROUTE_NONE &&
-			    (best == ROUTE_NONE || n->dist[u] < n->dist[best]))
-				best = u;
-		}
-		if (best != ROUTE_NONE && s != e)
-			n->flows[best]++;
+		if (s == e || g->att0[s + 1] - g->att0[s] < 2)
+			continue;
+		u = near_uplink(n, g, s, e);
+		if (u != ROUTE_NONE)
+			n->flows[u]++;
 	}
 }
 

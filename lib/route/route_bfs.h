@@ -23,7 +23,13 @@ struct route_bfs {
 	/** [endpoint][node] arc minus the first of the node, as last chosen by
 	    route_bfs_dst(); NULL: not kept */
 	uint16_t *way;
+	/** [endpoint][endpoint] of the links of the first the one to use, unless
+	    it is the nearest (ROUTE_WAY_NONE); behind way, NULL: not kept */
+	uint16_t *up;
 };
+
+/** Room for way and up. @return 0 or -ENOMEM */
+int route_bfs_keep(struct route_bfs *n, const struct route_graph *g);
 
 /** Limit on the arcs that route_bfs_settle() visits. In fabrics of a thousand
     switches one round takes longer than it is worth. */
@@ -44,7 +50,9 @@ void route_bfs_dst(struct route_bfs *n, const struct route_graph *g,
 /**
  * After route_bfs_dst() for all endpoints, once, if paths are kept: moves flows
  * off crowded links, as long as the load of the busiest link falls, and within
- * a limit on time. route_bfs_kept() then gives the best paths.
+ * a limit on time. Endpoints with several links may use one from which the path
+ * is a link longer, if that lowers this load by an eighth. route_bfs_kept() then
+ * gives the best paths, and up the links.
  *
  * @param busiest  set to the flows on the busiest link
  * @return whether there was memory for it; otherwise nothing is changed

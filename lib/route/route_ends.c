@@ -3,6 +3,7 @@
  * Tables of endpoints: which of its links an endpoint uses for each
  * destination.
  */
+#include "route_bfs.h"
 #include "route_impl.h"
 
 /* A path that a third endpoint has to reflect: after all others. */
@@ -34,10 +35,11 @@ ends_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 	return ROUTE_NONE;
 }
 
-/* Links of endpoint e, by the length of the path to dst, shortest first. */
+/* Links of endpoint e, by the length of the path to dst, shortest first; but
+   link `up` before all others. */
 static void
-ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
-		  struct rl_fwd_entry *entry)
+ends_fill(struct route_build *b, uint32_t e, uint32_t dst, uint16_t up,
+	  struct rl_fwd_entry *entry)
 {
 	const struct route_graph *g = &b->g;
 	const uint8_t sl = b->route->fwd[b->topo->ep_dev[e]].path_sl[dst];
@@ -46,8 +48,8 @@ ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
 
 	for (uint32_t i = 0; i < n; i++) {
 		/* equal paths take turns */
-		const struct route_att *a =
-			&g->att[g->att0[e] + (i + dst) % n];
+		const uint32_t k = (i + dst) % n;
+		const struct route_att *a = &g->att[g->att0[e] + k];
 		uint32_t l = a->peer == b->topo->ep_dev[dst] ? 0 : ROUTE_NONE;
 		uint32_t at;
 
@@ -55,6 +57,8 @@ ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
 			l = ends_walk(b, a->node, dst, sl);
 		if (l == ROUTE_NONE)
 			continue;
+		if (k == up)
+			l = 0;
 		for (at = have; at > 0 && len[at - 1] > l; at--) {
 			if (at == RL_FWD_ALTS)
 				continue;
@@ -72,7 +76,7 @@ ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
 }
 
 void
-route_endpoints(struct route_build *b)
+route_endpoints(struct route_build *b, const uint16_t *up)
 {
 	const struct rl_topo *t = b->topo;
 	struct route_mem *m = b->route->priv;
@@ -87,7 +91,11 @@ route_endpoints(struct route_build *b)
 			continue;
 		for (uint32_t d = 0; d < t->nep; d++)
 			if (d != e && route_ep_live(&b->g, d))
-				ends_fill(b, e, d, &row[d]);
+				ends_fill(b, e, d,
+					  up == NULL
+						  ? ROUTE_WAY_NONE
+						  : up[e * (size_t)t->nep + d],
+					  &row[d]);
 		row += (size_t)b->nplanes * t->nep;
 	}
 }

@@ -166,8 +166,11 @@ void route_ep_put(struct route_build *b, uint32_t ep, unsigned int plane,
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 
-/** Fills tables of endpoints: the switches that reach each destination. */
-void route_endpoints(struct route_build *b);
+/**
+ * Fills tables of endpoints: the switches that reach each destination, nearest
+ * first; before it the link that @p up (route_bfs.h) says, if not NULL.
+ */
+void route_endpoints(struct route_build *b, const uint16_t *up);
 
 /** Destinations of a tile: their entries fill a cache line. */
 #define ROUTE_TILE 8

@@ -62,7 +62,7 @@ minhop_compute(struct route_build *b)
 		route_tile_end(b, e);
 	}
 	route_bfs_free(&near);
-	route_endpoints(b);
+	route_endpoints(b, NULL);
 	b->route->vls = 1;
 	return 0;
 }

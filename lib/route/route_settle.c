@@ -10,6 +10,10 @@
  * loads: the busiest counts most. Nodes far from the destination choose first.
  * Once a node has chosen, its flows count at its next node. All arithmetic is
  * in integers: the same on any machine.
+ *
+ * Endpoints with several links use the nearest switch at first. Then there are
+ * rounds in which they choose, too, and may take one that is a link farther
+ * away. Their result is kept if the busiest link carries an eighth less.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +27,15 @@
 /* Loads are scaled below this: eight links of its fourth power fit a word. */
 #define SETTLE_MOST (1u << 15)
 #define SETTLE_NONE UINT64_MAX
+/* What part of the busiest load paths by a farther switch must save. */
+#define SETTLE_LONGER 8
 
 struct settle {
 	struct route_bfs *n;
 	const struct route_graph *g;
 	uint64_t *cost;	    /* [node] of the best path from it */
 	unsigned int shift; /* of loads */
+	bool longer; /* endpoints may choose a switch that is not the nearest */
 };
 
 static inline uint64_t
@@ -111,6 +118,60 @@ settle_best(const struct settle *s, uint32_t u, uint32_t e)
 	return way;
 }
 
+/* The link by which endpoint src reaches e best. */
+static uint16_t
+settle_uplink(const struct settle *s, uint32_t src, uint32_t e)
+{
+	const struct route_bfs *n = s->n;
+	const struct route_att *att = &s->g->att[s->g->att0[src]];
+	const uint32_t natt = s->g->att0[src + 1] - s->g->att0[src];
+	uint64_t best = SETTLE_NONE;
+	uint32_t nearest = ROUTE_NONE;
+	uint16_t up = ROUTE_WAY_NONE;
+
+	for (uint32_t i = 0; i < natt; i++)
+		if (att[i].node != ROUTE_NONE)
+			nearest = rl_min_u32(nearest, n->dist[att[i].node]);
+	for (uint32_t i = 0; i < natt; i++) {
+		const uint32_t k = (i + e) % natt, u = att[k].node;
+		uint64_t c;
+
+		if (u == ROUTE_NONE || n->dist[u] == ROUTE_NONE ||
+		    n->dist[u] > nearest + 1)
+			continue;
+		c = settle_cost(s, u, n->flows[u] + 1);
+		if (c < best) {
+			best = c;
+			up = (uint16_t)k;
+		}
+	}
+	return up;
+}
+
+/* Endpoints with several links choose again, too, one after the other. */
+static void
+settle_flows(struct settle *s, uint32_t e)
+{
+	const struct route_graph *g = s->g;
+	struct route_bfs *n = s->n;
+
+	if (!s->longer) {
+		route_bfs_flows(n, g, e);
+		return;
+	}
+	for (uint32_t i = 0; i < n->nqueue; i++)
+		n->flows[n->queue[i]] = n->hosts[n->queue[i]];
+	for (uint32_t src = 0; src < g->topo->nep; src++) {
+		uint16_t *up = &n->up[src * (size_t)g->topo->nep + e];
+
+		if (src == e || g->att0[src + 1] - g->att0[src] < 2)
+			continue;
+		*up = settle_uplink(s, src, e);
+		if (*up != ROUTE_WAY_NONE)
+			n->flows[g->att[g->att0[src] + *up].node]++;
+	}
+}
+
 /* Chooses the paths to endpoint e again. */
 static void
 settle_endpoint(struct settle *s, uint32_t e)
@@ -124,7 +185,7 @@ settle_endpoint(struct settle *s, uint32_t e)
 	settle_remove(s, way);
 	for (uint32_t i = 0; i < n->nqueue; i++)
 		s->cost[n->queue[i]] = settle_cost(s, n->queue[i], 0);
-	route_bfs_flows(n, g, e);
+	settle_flows(s, e);
 	for (uint32_t i = n->nqueue; i-- > 0;) {
 		const uint32_t u = n->queue[i];
 		uint32_t a, to;
@@ -141,17 +202,15 @@ settle_endpoint(struct settle *s, uint32_t e)
 }
 
 /*
- * Rounds until the end; *kept has the best paths. Returns their busiest load.
+ * Rounds until the end; *kept has the best paths, if their busiest load is below
+ * @p best. Returns the least.
  */
 static uint64_t
-settle_rounds(struct settle *s, uint16_t *kept, size_t size)
+settle_rounds(struct settle *s, uint64_t best, uint16_t *kept, size_t size)
 {
 	const uint64_t arcs = (uint64_t)s->g->topo->nep * s->g->narc;
-	uint64_t best = any_busiest(s->g, s->n->load);
 	unsigned int idle = 0;
 
-	while (best >> s->shift >= SETTLE_MOST / 2)
-		s->shift++;
 	for (unsigned int i = 0; i < SETTLE_ROUNDS && idle < SETTLE_IDLE &&
 	     i * arcs < ROUTE_SETTLE_ARCS; i++) {
 		uint64_t now;
@@ -173,8 +232,10 @@ bool
 route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
 		 uint64_t *busiest)
 {
-	const size_t size = (size_t)g->topo->nep * g->nnode * sizeof(*n->way);
+	const size_t size = (size_t)g->topo->nep * (g->nnode + g->topo->nep) *
+			    sizeof(*n->way);
 	struct settle s = {.n = n, .g = g};
+	uint64_t least;
 	uint16_t *kept = malloc(size + 1);
 
 	s.cost = malloc((g->nnode + 1u) * sizeof(*s.cost));
@@ -184,10 +245,20 @@ route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
 		return false;
 	}
 	memcpy(kept, n->way, size);
-	*busiest = settle_rounds(&s, kept, size);
+	least = any_busiest(g, n->load);
+	while (least >> s.shift >= SETTLE_MOST / 2)
+		s.shift++;
+	*busiest = settle_rounds(&s, least, kept, size);
+	if (n->several != 0) {
+		s.longer = true;
+		least = *busiest - *busiest / SETTLE_LONGER;
+		*busiest = rl_min_u64(*busiest,
+				      settle_rounds(&s, least, kept, size));
+	}
 	free(s.cost);
 	free(n->way);
 	n->way = kept;
+	n->up = kept + (size_t)g->topo->nep * g->nnode;
 	return true;
 }
 

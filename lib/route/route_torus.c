@@ -344,7 +344,7 @@ torus_tables(struct torus *to)
 	}
 	if (ret != 0)
 		return ret;
-	route_endpoints(b);
+	route_endpoints(b, NULL);
 	if (torus_pristine(b->topo))
 		return torus_ranks(to, own, qos ? 2 : 1);
 	/* refused here, rather than computed and not accepted */

@@ -140,7 +140,7 @@ updown_compute(struct route_build *b)
 		b->route->vls = 1;
 		if (ud.detours)
 			detour_tree_vls(b, 1, 1);
-		route_endpoints(b);
+		route_endpoints(b, NULL);
 	} else {
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);

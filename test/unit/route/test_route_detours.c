@@ -162,6 +162,51 @@ boards_are_routed_by_shortest_ways(void **state)
 	}
 }
 
+/* The paths of two boards crowd on one link, others are half empty: endpoints
+ * use their farther switch then, but only then. */
+static void
+a_dead_link_between_boards_leaves_no_crowd_on_the_other(void **state)
+{
+	static const struct {
+		unsigned int shape[5];
+		uint32_t between, within; /* limits of the busiest link */
+	} c[] = {
+		{{3, 2, 4, 2, 1}, 12, 8},
+		{{4, 2, 4, 2, 1}, 12, 8},
+		{{3, 2, 8, 2, 1}, 48, 32},
+	};
+	static struct rl_check_report rep;
+	struct rl_topo t;
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		const unsigned int *s = c[i].shape;
+
+		make_boards(&t, RL_TOPO_BOARDS, s[0], s[1], s[2], s[3], s[4]);
+		for (uint32_t l = 0; l < t.nlink; l++) {
+			struct rl_check_in in = {.topo = &t, .stretch = true};
+			const uint32_t a = t.link[l].dev[0];
+			const uint32_t b = t.link[l].dev[1];
+			const bool within = a / 2 == b / 2;
+			struct rl_route *r;
+
+			if (t.dev[a].kind != RL_DEV_SWITCH ||
+			    t.dev[b].kind != RL_DEV_SWITCH)
+				continue;
+			t.link[l].failed = true;
+			r = fix_route(&t, "reflit", 8);
+			in.fwd = r->fwd;
+			assert_int_equal(rl_check(&in, &rep), 0);
+			assert_int_equal(rep.extra_max, within ? 0 : 1);
+			assert_true(rep.load_max <=
+				    (within ? c[i].within : c[i].between));
+			rl_route_free(r);
+			t.link[l].failed = false;
+		}
+		rl_topo_free(&t);
+	}
+}
+
 /* Figure 3: the broken link of a compute element is bridged by another one. */
 static void
 figure_3_a_compute_element_reflects_what_is_not_its_own(void **state)
@@ -300,6 +345,8 @@ main(void)
 		cmocka_unit_test(fabrics_with_failures_have_a_detour_round_the_next_link),
 		cmocka_unit_test(boards_have_a_detour_round_any_one_link),
 		cmocka_unit_test(boards_are_routed_by_shortest_ways),
+		cmocka_unit_test(
+			a_dead_link_between_boards_leaves_no_crowd_on_the_other),
 		cmocka_unit_test(figure_3_a_compute_element_reflects_what_is_not_its_own),
 		cmocka_unit_test(with_few_vls_there_are_as_many_detours_as_fit_and_never_a_loop),
 		cmocka_unit_test(most_packets_find_a_way_round_a_whole_switch),
