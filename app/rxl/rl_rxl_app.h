@@ -24,7 +24,7 @@ int rl_rxl_main(int argc, char **argv);
  *
  * @return exit status: 0; 2: standard output could not be written
  */
-int rl_rxl_points_main(void);
+int rl_rxl_points_main(int argc, char **argv);
 
 /**
  * Main thread. `reflit-sim scenario fig4|fig5a|fig5b`: the figures of the RXL

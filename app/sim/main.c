@@ -99,6 +99,35 @@ misplaced(const struct options *o)
 	return NULL;
 }
 
+/* What is asked for in a word of its own, which comes first. */
+static const struct {
+	const char *word;
+	int (*run)(int argc, char **argv); /* argv[0]: the word */
+} command[] = {
+	{ "ablation", ablation },	{ "campaign", campaign_store },
+	{ "shrink", shrink },		{ "merge", merge },
+#ifdef RL_SIM_RXL
+	{ "rxl", rl_rxl_main },		{ "scenario", rl_scenario_main },
+	{ "rxl-points", rl_rxl_points_main },
+#endif
+};
+
+static int
+print_version(void)
+{
+	printf("reflit-sim %s\n", RL_VERSION);
+	return EXIT_KEPT;
+}
+
+static int
+run_command(size_t i, int argc, char **argv)
+{
+	for (int k = 1; k < argc; k++)
+		if (strcmp(argv[k], "--version") == 0)
+			return print_version();
+	return command[i].run(argc, argv);
+}
+
 static int
 simulate(int argc, char **argv)
 {
@@ -106,32 +135,17 @@ simulate(int argc, char **argv)
 	struct setup s;
 	int ret;
 
-	if (argc > 1 && strcmp(argv[1], "ablation") == 0)
-		return ablation(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "campaign") == 0)
-		return campaign_store(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "shrink") == 0)
-		return shrink(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "merge") == 0)
-		return merge(argc - 1, argv + 1);
-#ifdef RL_SIM_RXL
-	if (argc > 1 && strcmp(argv[1], "rxl") == 0)
-		return rl_rxl_main(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "rxl-points") == 0)
-		return rl_rxl_points_main();
-	if (argc > 1 && strcmp(argv[1], "scenario") == 0)
-		return rl_scenario_main(argc - 1, argv + 1);
-#endif
+	for (size_t i = 0; argc > 1 && i < RL_ARRAY_SIZE(command); i++)
+		if (strcmp(argv[1], command[i].word) == 0)
+			return run_command(i, argc - 1, argv + 1);
 	if (options_parse(argc, argv, 0, &o) != 0)
 		return EXIT_UNUSABLE;
 	if (o.help) {
 		options_help();
 		return EXIT_KEPT;
 	}
-	if (o.version) {
-		printf("reflit-sim %s\n", RL_VERSION);
-		return EXIT_KEPT;
-	}
+	if (o.version)
+		return print_version();
 	if (misplaced(&o) != NULL) {
 		fprintf(stderr, "reflit-sim: %s\n", misplaced(&o));
 		return EXIT_UNUSABLE;

@@ -548,6 +548,10 @@ with tempfile.TemporaryDirectory() as tmp:
 
     p = run("--version")
     check("--version", p.returncode == 0 and p.stdout.startswith("reflit-sim"))
+    for word in ("ablation", "campaign", "merge", "shrink"):
+        told = run(word, "--version")
+        check("%s --version" % word,
+              told.returncode == 0 and told.stdout == p.stdout, told.stderr)
     p = run("--help")
     check("--help", p.returncode == 0 and "usage" in p.stdout)
 
