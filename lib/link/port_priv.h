@@ -83,6 +83,7 @@ struct port_link {
 	_Atomic enum rl_link_state state; /* read by any thread; clang 14
 					     wants a cast to switch by it */
 	enum rl_detector detector; /* of the last death */
+	bool started;	   /* it may train, unless admin_down */
 	bool admin_down, phy_up, planned; /* it went down empty, by command */
 	uint32_t epochs;   /* trainings so far */
 	uint32_t retrains; /* without progress */

@@ -86,6 +86,7 @@ port_train(struct rl_port *port, uint64_t now_ns)
 void
 rl_port_start(struct rl_port *port, uint64_t now_ns)
 {
+	port->link.started = true;
 	if (port->link.state == RL_LINK_OFF && !port->link.admin_down)
 		port_train(port, now_ns);
 }
@@ -367,7 +368,7 @@ rl_port_up(struct rl_port *port, uint64_t now_ns)
 	if (now_ns < port->link.ill_until_ns)
 		port->link.damp_until_ns = now_ns;
 	port_well(port);
-	if (port->link.state == RL_LINK_OFF)
+	if (port->link.state == RL_LINK_OFF && port->link.started)
 		port_train(port, now_ns);
 	return 0;
 }

@@ -229,7 +229,10 @@ struct rl_port *rl_port_init(void *mem, const struct rl_port_params *p);
 /** Owner. Gives back every flit the port holds (end of a run). */
 void rl_port_flush(struct rl_port *port);
 
-/** Owner. Starts training; nothing where it is not OFF. */
+/**
+ * Owner. Lets the port train: at once if it is OFF, or at rl_port_up() if it is
+ * down by command. A port of a device that waits for tables is not started.
+ */
 void rl_port_start(struct rl_port *port, uint64_t now_ns);
 
 /**
@@ -249,7 +252,8 @@ int rl_port_drain_down(struct rl_port *port, uint64_t now_ns);
 
 /**
  * Owner. Undoes rl_port_down() and rl_port_drain_down(), and ends the time for
- * which its errors keep the link out.
+ * which its errors keep the link out. A port that was not started trains only
+ * when it is.
  * @return 0; -EALREADY where it is not down
  */
 int rl_port_up(struct rl_port *port, uint64_t now_ns);

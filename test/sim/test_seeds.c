@@ -357,6 +357,19 @@ a_busy_fabric_comes_to_rest_for_a_device_that_restarts(void **state)
 	passes(&plan);
 }
 
+/* The link was down and is to be up, while its device has no tables. */
+static void
+a_port_is_not_taken_up_before_its_device_has_tables(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 7101318);
+	assert_true(plan.controller);
+	plan.silence_ns = 10 * RL_NS_PER_MS;
+	passes(&plan);
+}
+
 /*
  * What these seeds draw explains it: tables without an endpoint, and a small
  * retry buffer; tokens that a link lost; a drain of many polls.
@@ -412,6 +425,8 @@ main(void)
 			packets_for_a_link_that_does_not_train_are_at_rest),
 		cmocka_unit_test(
 			a_busy_fabric_comes_to_rest_for_a_device_that_restarts),
+		cmocka_unit_test(
+			a_port_is_not_taken_up_before_its_device_has_tables),
 		cmocka_unit_test(limits_follow_what_is_drawn),
 	};
 

@@ -49,17 +49,23 @@ state_of(const char *link)
 }
 
 static void
-ports_that_wait_train_when_they_are_told_to(void **state)
+start_all(void)
 {
 	static const char *const devs[] = { "e0", "s0", "s1", "e1" };
 
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(devs); i++)
+		order(devs[i], &(struct rl_device_order){
+			.act.type = RL_LOCAL_START });
+}
+
+static void
+ports_that_wait_train_when_they_are_told_to(void **state)
+{
 	(void)state;
 	assert_int_equal(host_build(&h), 0);
 	host_run(&h, MS);
 	assert_int_equal(state_of("s0-s1#0"), RL_LINK_OFF);
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(devs); i++)
-		order(devs[i], &(struct rl_device_order){
-			.act.type = RL_LOCAL_START });
+	start_all();
 	host_run(&h, MS);
 	assert_int_equal(state_of("s0-s1#0"), RL_LINK_UP);
 	assert_int_equal(state_of("e0-s0"), RL_LINK_UP);
@@ -86,6 +92,46 @@ no_later_order_replaces_a_start(void **state)
 	host_run(&h, MS);
 	assert_int_equal(state_of("s0-s1#0"), RL_LINK_UP);
 	assert_int_equal(state_of("s0-s1#1"), RL_LINK_OFF); /* it is down */
+}
+
+/* Down and up again while the device waits: by the host, and by its controller. */
+static void
+an_order_up_to_a_device_that_waits_takes_effect_at_its_start(void **state)
+{
+	static const enum rl_port_order down[] = { RL_ORDER_DOWN,
+						   RL_ORDER_DRAIN };
+	struct rl_device_order o = { .act.type = RL_LOCAL_PORT };
+
+	(void)state;
+	assert_int_equal(host_build(&h), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rl_role_port *r = host_port(&h, i % 2 ? "s0-s1#0"
+							     : "s0-s1#1", 0);
+
+		o.act.port = r->index;
+		o.act.order = i % 2 ? RL_LOCAL_PORT_DOWN : RL_LOCAL_PORT_DRAIN;
+		if (i < 2)
+			rl_role_port_order(r, down[i]);
+		else
+			order("s0", &o);
+		host_run(&h, MS);
+		o.act.order = RL_LOCAL_PORT_UP;
+		if (i < 2)
+			rl_role_port_order(r, RL_ORDER_UP);
+		else
+			order("s0", &o);
+		host_run(&h, MS);
+		assert_int_equal(rl_port_state(r->port), RL_LINK_OFF);
+	}
+	rl_role_port_order(host_port(&h, "s0-s1#1", 0), RL_ORDER_DOWN);
+	host_run(&h, MS); /* else it starts first */
+	start_all();
+	host_run(&h, MS);
+	assert_int_equal(state_of("s0-s1#0"), RL_LINK_UP);
+	assert_int_equal(state_of("s0-s1#1"), RL_LINK_OFF); /* it is down */
+	rl_role_port_order(host_port(&h, "s0-s1#1", 0), RL_ORDER_UP);
+	host_run(&h, MS);
+	assert_int_equal(state_of("s0-s1#1"), RL_LINK_UP);
 }
 
 static void
@@ -192,6 +238,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE_OFF(ports_that_wait_train_when_they_are_told_to),
 		CASE_OFF(no_later_order_replaces_a_start),
+		CASE_OFF(an_order_up_to_a_device_that_waits_takes_effect_at_its_start),
 		CASE(an_order_that_was_overtaken_changes_nothing),
 		CASE(a_port_obeys_its_orders),
 		CASE(a_flow_that_is_held_comes_to_rest_and_the_other_goes_on),
