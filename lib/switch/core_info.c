@@ -94,9 +94,8 @@ rl_core_idle(const struct rl_core *core)
 uint32_t
 rl_core_transit(const struct rl_core *core)
 {
-	/* while tokens pass, waiting packets stay, wherever they go */
 	const uint32_t stays =
-		core->still && core_pass_stays(core)
+		core->still && core_all_stay(core)
 			? core->wait->flits
 			: rl_wait_at(core->wait, RL_WAIT_NOWAY)->flits;
 

@@ -169,6 +169,8 @@ void core_rx_one(struct rl_core *core, uint16_t port, struct rl_flit *pkt,
 void core_set_ways(struct rl_core *core, const struct rl_fwd *fwd);
 void core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	       enum core_age age, uint64_t now_ns);
+/** Whether all that waits stays, wherever it goes. */
+bool core_all_stay(const struct rl_core *core);
 void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
 void core_look(struct rl_core *core, uint64_t now_ns);
 void core_watchdog(struct rl_core *core, uint64_t now_ns);
@@ -216,7 +218,7 @@ void core_pass_forward(struct rl_core *core, struct rl_flit *pkt,
 /** @return whether it was a token, which is then consumed */
 bool core_pass_token(struct rl_core *core, struct rl_flit *pkt,
 		     enum core_age age);
-/** Whether waiting packets must stay: tokens are under way. */
+/** Whether tokens are under way. */
 bool core_pass_stays(const struct rl_core *core);
 /** An egress is gone as a path: its link has died, or is being removed. */
 void core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns);

@@ -369,17 +369,24 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 }
 
 /*
- * Whether a flow must not move now. A quiesced fabric is only at rest while
- * waiting packets stay: packets without a path would go by tables that other
- * devices do not have yet, and the mix of both is not proven.
+ * A quiesced fabric is only at rest while waiting packets stay: packets would go
+ * by tables that other devices do not have yet, and the mix of both is not
+ * proven.
  */
+bool
+core_all_stay(const struct rl_core *core)
+{
+	return core_pass_stays(core) ||
+	       (core->still && core->swapped && !RL_PLANTED(ROOM_RESTLESS));
+}
+
+/* Whether a flow must not move now. */
 static bool
 wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
 {
-	if (rl_unlikely(core_pass_stays(core)))
-		return true;
-	return rl_unlikely(core->still) && !RL_PLANTED(ROOM_RESTLESS) &&
-	       (core->swapped || f->place == RL_WAIT_NOWAY);
+	return core_all_stay(core) ||
+	       (core->still && f->place == RL_WAIT_NOWAY &&
+		!RL_PLANTED(ROOM_RESTLESS));
 }
 
 /*

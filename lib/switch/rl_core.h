@@ -298,8 +298,8 @@ uint32_t rl_core_flits(const struct rl_core *core);
 /**
  * Owner. Flits on their way through the core: queued, or waiting for an egress
  * between states. Packets with no path at all do not count, since they move
- * only with new tables; nor do any waiting packets if tokens were passing when
- * all was stilled. 0, and the ports idle: nothing is in transit.
+ * only with new tables; nor do any waiting packets while tokens pass, or once all
+ * is stilled and the tables are new. 0, and the ports idle: nothing is in transit.
  */
 uint32_t rl_core_transit(const struct rl_core *core);
 

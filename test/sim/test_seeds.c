@@ -357,6 +357,18 @@ a_busy_fabric_comes_to_rest_for_a_device_that_restarts(void **state)
 	passes(&plan);
 }
 
+/* They waited for a link that had yet to train, and tokens passed. */
+static void
+all_that_waits_is_at_rest_once_a_held_switch_has_new_tables(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 80040230);
+	assert_true(plan.poll_jitter_ns != 0 && !plan.cfg.link.retry);
+	passes(&plan);
+}
+
 /* The link was down and is to be up, while its device has no tables. */
 static void
 a_port_is_not_taken_up_before_its_device_has_tables(void **state)
@@ -425,6 +437,8 @@ main(void)
 			packets_for_a_link_that_does_not_train_are_at_rest),
 		cmocka_unit_test(
 			a_busy_fabric_comes_to_rest_for_a_device_that_restarts),
+		cmocka_unit_test(
+			all_that_waits_is_at_rest_once_a_held_switch_has_new_tables),
 		cmocka_unit_test(
 			a_port_is_not_taken_up_before_its_device_has_tables),
 		cmocka_unit_test(limits_follow_what_is_drawn),

@@ -26,8 +26,9 @@ struct pass_bench {
 
 static struct pass_bench b;
 
+/* The link of port @p dark has yet to train. */
 static void
-begin(int ep)
+begin_beside(int ep, uint16_t dark)
 {
 	static const uint16_t two[] = { 2 }, three[] = { 3 }, four[] = { 4 };
 
@@ -40,7 +41,8 @@ begin(int ep)
 	cb_route(&b.c, 0, DST_MOVED, two, 1);
 	cb_open(&b.c, ep);
 	for (uint16_t i = 0; i < CB_PORTS; i++) {
-		cb_mark(&b.c, i, RL_MARK_LINK_UP);
+		if (i != dark)
+			cb_mark(&b.c, i, RL_MARK_LINK_UP);
 		b.rank[i].in[0] = 1u + i;
 		b.rank[i].out[0] = 11u + i;
 	}
@@ -50,6 +52,12 @@ begin(int ep)
 		.fwd = &b.fwd, .epoch = EPOCH, .vls = 1,
 		.rank = b.rank, .end = b.end,
 	};
+}
+
+static void
+begin(int ep)
+{
+	begin_beside(ep, CB_PORTS);
 }
 
 static void
@@ -440,6 +448,40 @@ while_all_are_held_what_waits_for_an_egress_is_at_rest_too(void **state)
 	end();
 }
 
+/* It waits for a link that died, or that has yet to train. */
+static void
+the_last_token_stirs_nothing_that_waits_while_all_are_held(void **state)
+{
+	(void)state;
+	for (int dies = 0; dies < 2; dies++) {
+		begin_beside(-1, dies ? CB_PORTS : 2);
+		if (dies)
+			cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
+		cb_rx(&b.c, 0, DST_MOVED, 1);
+		stage_all(0);
+		token(0);
+		rl_core_still(b.c.core, true);
+		if (dies)
+			cb_mark(&b.c, 2, RL_MARK_LOOP_END);
+		cb_advance(&b.c, b.c.cfg.resume_delay_ns + 1);
+		cb_advance(&b.c, 1);
+		assert_int_equal(rl_core_transit(b.c.core), 0);
+		for (uint16_t i = 1; i < CB_PORTS; i++)
+			if (i != 2)
+				token(i);
+		cb_advance(&b.c, 1);
+		assert_false(rl_core_passing(b.c.core));
+		cb_tx_all(&b.c);
+		assert_int_equal(rl_core_transit(b.c.core), 0);
+		assert_int_equal(rl_core_flits(b.c.core), 1);
+		given(3, "T");
+		rl_core_still(b.c.core, false);
+		cb_advance(&b.c, 1);
+		given(3, "To");
+		end();
+	}
+}
+
 static void
 tokens_of_another_epoch_and_out_of_time_are_nothing(void **state)
 {
@@ -496,6 +538,8 @@ main(void)
 		cmocka_unit_test(while_all_are_held_nothing_waits_for_a_token),
 		cmocka_unit_test(
 			while_all_are_held_what_waits_for_an_egress_is_at_rest_too),
+		cmocka_unit_test(
+			the_last_token_stirs_nothing_that_waits_while_all_are_held),
 		cmocka_unit_test(tokens_of_another_epoch_and_out_of_time_are_nothing),
 		cmocka_unit_test(
 			a_change_that_is_told_twice_knows_the_tokens_that_have_come),
