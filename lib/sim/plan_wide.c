@@ -350,6 +350,20 @@ tokens_ns(const struct rl_sim_plan *plan)
 		       : 0;
 }
 
+/*
+ * Whether a device may restart for longer than flows may be silent: its wires are
+ * light, but it waits for tables, and then lets packets wait for links that do
+ * not train (init_action), until train_ns is over and there are other tables.
+ */
+static bool
+restarts(const struct rl_sim_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->faults.n && plan->controller; i++)
+		if (plan->faults.f[i].kind == RL_SIM_CRASH)
+			return true;
+	return rl_sim_faults_crash(&plan->faults, &plan->cfg.topo);
+}
+
 /* Cuts all links between two parts of the fabric; they may heal. */
 static int
 wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -389,9 +403,7 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 	free(in);
 	let_go(plan, prng, cut.t_ns + dark);
-	/* a restarting endpoint waits for tables, which may take longer */
-	if (plan->silence_ns != 0 &&
-	    !rl_sim_faults_crash(&plan->faults, &plan->cfg.topo))
+	if (plan->silence_ns != 0 && !restarts(plan))
 		plan->silence_ns = rl_min_u64(plan->silence_ns,
 					      SILENCE_NS + tokens_ns(plan));
 	return ret != 0 ? -ENOMEM : 1;

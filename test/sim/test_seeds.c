@@ -384,12 +384,14 @@ a_port_is_not_taken_up_before_its_device_has_tables(void **state)
 
 /*
  * What these seeds draw explains it: tables without an endpoint, and a small
- * retry buffer; tokens that a link lost; a drain of many polls.
+ * retry buffer; tokens that a link lost; a drain of many polls; a switch that
+ * restarts beside a link that does not train.
  */
 static void
 limits_follow_what_is_drawn(void **state)
 {
-	static const uint64_t seeds[] = { 80012555, 80010719, 50001382 };
+	static const uint64_t seeds[] = { 80012555, 80010719, 50001382,
+					  93012483 };
 	struct rl_sim_plan plan;
 
 	(void)state;
