@@ -42,26 +42,8 @@ carry_out(struct host_lcore *lc, const struct host_order *o, uint64_t now_ns)
 	case HOST_ORDER_VIEW:
 		rl_device_view(d, &o->held, o->local.flows, o->view);
 		return;
-	case HOST_ORDER_PROBE:
-		rl_ep_probe_again(d->core.ep, now_ns);
-		return;
 	case HOST_ORDER_VOID:
 		return;
-	}
-}
-
-void
-host_orders_probe(struct host *h)
-{
-	const struct rl_topo *t = h->fabric.topo;
-
-	for (uint32_t i = 0; i < t->nep; i++) {
-		const struct host_order o = { .type = HOST_ORDER_PROBE,
-					      .dev = t->ep_dev[i] };
-
-		/* if the ring is full, probing continues at its own pace */
-		if (!h->fabric.dev[o.dev].foreign && !h->dead[o.dev])
-			(void)host_order_give(h, &o);
 	}
 }
 

@@ -24,7 +24,6 @@
 enum host_order_type {
 	HOST_ORDER_LOCAL, /**< of a local controller: rl_device_order() */
 	HOST_ORDER_VIEW,  /**< fills `view`: rl_device_view() */
-	HOST_ORDER_PROBE, /**< the endpoint probes unreachable peers again */
 	HOST_ORDER_VOID,  /**< ignored: its device has crashed */
 };
 
@@ -51,12 +50,6 @@ struct host_lcore;
  * @return its number there, above 0; 0: the ring is full, try again later
  */
 uint64_t host_order_give(struct host *h, const struct host_order *o);
-
-/**
- * Control thread. Links came up: all endpoints of this process probe their
- * unreachable peers again.
- */
-void host_orders_probe(struct host *h);
 
 /** Control thread. @return whether order @p nr of that lcore is done */
 bool host_order_done(const struct host *h, const struct host_order *o,

@@ -166,11 +166,8 @@ void
 watch_pump(struct watch *w)
 {
 	struct host_rec rec;
-	bool up = false;
 
 	while (host_next_record(w->host, &rec)) {
-		up |= rec.kind == HOST_REC_PORT &&
-		      rec.port_ev.type == RL_PEV_UP;
 		host_resil_take(w->host, &rec);
 		if (rec.kind == HOST_REC_PORT)
 			take_port_event(w, &rec);
@@ -180,8 +177,6 @@ watch_pump(struct watch *w)
 			take_report(w, rec.t_ns);
 		watch_note(w, &rec);
 	}
-	if (up)
-		host_orders_probe(w->host);
 }
 
 static int

@@ -50,12 +50,14 @@ rl_device_order_find(struct rl_device_order *o, uint32_t dev,
 	return true;
 }
 
-/* Gives the endpoint the paths of new tables. */
+/* Gives the endpoint the paths of new tables, which may lead to more peers. */
 static void
-take_tables(struct rl_device *d, const struct rl_fwd *fwd)
+take_tables(struct rl_device *d, const struct rl_fwd *fwd, uint64_t now_ns)
 {
-	if (d->core.ep != NULL)
-		rl_ep_set_path_sl(d->core.ep, fwd->path_sl);
+	if (d->core.ep == NULL)
+		return;
+	rl_ep_set_path_sl(d->core.ep, fwd->path_sl);
+	rl_ep_probe_again(d->core.ep, now_ns);
 }
 
 static void
@@ -96,7 +98,7 @@ rl_device_order(struct rl_device *d, const struct rl_device_order *o,
 		if (o->fwd == NULL)
 			return;
 		rl_core_set_fwd(d->core.core, o->fwd);
-		take_tables(d, o->fwd);
+		take_tables(d, o->fwd, now_ns);
 		return;
 	case RL_LOCAL_HOLD:
 		hold(d, o->act.hold, o->flows, now_ns);
@@ -112,7 +114,7 @@ rl_device_order(struct rl_device *d, const struct rl_device_order *o,
 		if (o->pass == NULL)
 			return;
 		rl_core_pass(d->core.core);
-		take_tables(d, o->pass->fwd);
+		take_tables(d, o->pass->fwd, now_ns);
 		return;
 	case RL_LOCAL_START:
 		for (uint16_t p = 0; p < d->nports; p++)

@@ -154,10 +154,26 @@ core_to_ports(struct rl_role_core *r, uint64_t now_ns)
 	return work;
 }
 
+/* Passes events to the host. @return number of events */
+static unsigned int
+core_events(struct rl_role_core *r)
+{
+	struct rl_core_event ev;
+	unsigned int n = 0;
+
+	for (; rl_core_event_pop(r->core, &ev); n++) {
+		/* a link is back: peers may be reachable again */
+		if (ev.type == RL_CEV_RESTORE && r->ep != NULL)
+			rl_ep_probe_again(r->ep, ev.t_ns);
+		if (r->sink != NULL)
+			r->sink->core_event(r->sink->ctx, r->dev, &ev);
+	}
+	return n;
+}
+
 unsigned int
 rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 {
-	struct rl_core_event ev;
 	unsigned int work;
 
 	if (atomic_load_explicit(&r->await_ns, memory_order_relaxed) != 0)
@@ -170,11 +186,7 @@ rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 		work += core_endpoint(r, now_ns);
 	rl_core_tick(r->core, now_ns);
 	work += core_to_ports(r, now_ns);
-	while (rl_core_event_pop(r->core, &ev)) {
-		work++;
-		if (r->sink != NULL)
-			r->sink->core_event(r->sink->ctx, r->dev, &ev);
-	}
+	work += core_events(r);
 	if (work == 0)
 		atomic_store_explicit(&r->idle,
 				      rl_core_idle(r->core) &&

@@ -21,9 +21,9 @@
  * timer paces them. The first goes after probe_ns. Later ones wait for a
  * quarter of the time that the peer has been unreachable, up to
  * retry_timer_max_ns, so recovery takes at most a quarter longer than the
- * outage. A host that knows more (a link came up) calls rl_ep_probe_again():
- * then probes restart at the initial rate. An echo carries the number of its
- * probe; echoes of probes from an earlier outage prove nothing.
+ * outage. The device knows more if it gets new tables, or a link of its comes
+ * back: rl_ep_probe_again() restarts probes at the initial rate. An echo carries
+ * the number of its probe; echoes of probes from an earlier outage prove nothing.
  *
  * A notice counts only if it names a flit that is under way: a corrupt flit may
  * have any address. A notice of a stand-alone flit counts if the flow waits for

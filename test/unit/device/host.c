@@ -282,10 +282,15 @@ static void
 host_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	  uint64_t now_ns)
 {
-	(void)pkt;
-	(void)why;
+	struct host *h = ctx;
+
 	(void)now_ns;
-	((struct host *)ctx)->drops++;
+	h->drops++;
+	/* it arrives later: the endpoint may be in the middle of a poll */
+	if (h->nnotices < RL_ARRAY_SIZE(h->notice))
+		h->nnotices += rl_drop_notice(pkt, why, h->cfg.endpoint.retry,
+					      h->cfg.topo.nep,
+					      &h->notice[h->nnotices]);
 }
 
 static void
@@ -361,6 +366,12 @@ host_poll(struct host *h)
 {
 	unsigned int work = 0;
 
+	for (; h->nnotices > 0; work++) {
+		const struct rl_ep_notice *n = &h->notice[--h->nnotices];
+		const uint32_t d = h->cfg.topo.ep_dev[n->whose];
+
+		rl_ep_notice(h->fabric.dev[d].core.ep, h->now_ns, n);
+	}
 	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
 		struct rl_device *dev = &h->fabric.dev[d];
 

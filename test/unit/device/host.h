@@ -97,6 +97,8 @@ struct host {
 	unsigned int core_events;
 	unsigned int dead;
 	unsigned int drops;
+	struct rl_ep_notice notice[64]; /* not delivered yet */
+	unsigned int nnotices;
 	uint64_t now_ns;
 };
 
