@@ -47,55 +47,6 @@ fec_sum(const struct rl_codec *c, const uint8_t *f)
 }
 
 static void
-avx2_tx(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
-      unsigned int n)
-{
-	tx_burst(c, f, seq, n, fec_sum, false);
-}
-
-static void
-avx2_tx_rs(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
-	 unsigned int n)
-{
-	tx_burst(c, f, seq, n, fec_sum, true);
-}
-
-static unsigned int
-avx2_rx(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
-      unsigned int n, uint64_t syndrome[], uint8_t fec[])
-{
-	return rx_burst(c, f, eseq, n, syndrome, fec, fec_sum, false);
-}
-
-static unsigned int
-avx2_rx_rs(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
-	 unsigned int n, uint64_t syndrome[], uint8_t fec[])
-{
-	return rx_burst(c, f, eseq, n, syndrome, fec, fec_sum, true);
-}
-
-static unsigned int
-avx2_hop(const struct rl_codec *c, const uint8_t *const src[],
-       uint8_t *const dst[], unsigned int n, uint8_t fec[])
-{
-	return hop_burst(c, src, dst, n, fec, fec_sum);
-}
-
-static unsigned int
-avx2_receive(const struct rl_codec *c, const uint8_t *const src[],
-	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
-{
-	return receive_burst(c, src, f, n, fec, fec_sum);
-}
-
-static unsigned int
-avx2_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
-	 uint8_t fec[])
-{
-	return check_burst(c, f, n, fec, fec_sum);
-}
-
-static void
 avx2_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES) {
@@ -109,20 +60,4 @@ avx2_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 	}
 }
 
-const struct rl_codec_ops rl_ops_avx2 = {
-	.tx = avx2_tx,
-	.rx = avx2_rx,
-	.hop = avx2_hop,
-	.receive = avx2_receive,
-	.check = avx2_check,
-	.copy = avx2_copy,
-};
-
-const struct rl_codec_ops rl_ops_avx2_rs = {
-	.tx = avx2_tx_rs,
-	.rx = avx2_rx_rs,
-	.hop = avx2_hop,
-	.receive = avx2_receive,
-	.check = avx2_check,
-	.copy = avx2_copy,
-};
+const struct rl_codec_ops rl_ops_avx2 = PCLMUL_OPS(avx2_copy);

@@ -442,47 +442,38 @@ avx512_check(const struct rl_codec *c, const uint8_t *const f[],
 	return dirty;
 }
 
+/* Constant arguments specialise the loop for each family of CRC. */
+FORCE_INLINE void
+tx_any(const struct rl_codec *c, const uint8_t *const src[], uint8_t *const f[],
+       const uint32_t seq[], unsigned int n, bool copy)
+{
+	if (rl_unlikely(c->crc == RL_CRC_PCIE6_RS))
+		tx_burst(c, src, f, seq, n, copy, true);
+	else
+		tx_burst(c, src, f, seq, n, copy, false);
+}
+
 static void
 avx512_tx(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 	  unsigned int n)
 {
-	tx_burst(c, (const uint8_t *const *)f, f, seq, n, false, false);
-}
-
-static void
-avx512_tx_rs(const struct rl_codec *c, uint8_t *const f[],
-	     const uint32_t seq[], unsigned int n)
-{
-	tx_burst(c, (const uint8_t *const *)f, f, seq, n, false, true);
+	tx_any(c, (const uint8_t *const *)f, f, seq, n, false);
 }
 
 static void
 avx512_tx_from(const struct rl_codec *c, const uint8_t *const src[],
 	       uint8_t *const f[], const uint32_t seq[], unsigned int n)
 {
-	tx_burst(c, src, f, seq, n, true, false);
-}
-
-static void
-avx512_tx_from_rs(const struct rl_codec *c, const uint8_t *const src[],
-		  uint8_t *const f[], const uint32_t seq[], unsigned int n)
-{
-	tx_burst(c, src, f, seq, n, true, true);
+	tx_any(c, src, f, seq, n, true);
 }
 
 static unsigned int
 avx512_rx(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	  unsigned int n, uint64_t syndrome[], uint8_t fec[])
 {
+	if (rl_unlikely(c->crc == RL_CRC_PCIE6_RS))
+		return rx_burst(c, f, eseq, n, syndrome, fec, true);
 	return rx_burst(c, f, eseq, n, syndrome, fec, false);
-}
-
-static unsigned int
-avx512_rx_rs(const struct rl_codec *c, uint8_t *const f[],
-	     const uint32_t eseq[], unsigned int n, uint64_t syndrome[],
-	     uint8_t fec[])
-{
-	return rx_burst(c, f, eseq, n, syndrome, fec, true);
 }
 
 static void
@@ -503,16 +494,6 @@ const struct rl_codec_ops rl_ops_avx512 = {
 	.tx = avx512_tx,
 	.tx_from = avx512_tx_from,
 	.rx = avx512_rx,
-	.hop = avx512_hop,
-	.receive = avx512_receive,
-	.check = avx512_check,
-	.copy = avx512_copy,
-};
-
-const struct rl_codec_ops rl_ops_avx512_rs = {
-	.tx = avx512_tx_rs,
-	.tx_from = avx512_tx_from_rs,
-	.rx = avx512_rx_rs,
 	.hop = avx512_hop,
 	.receive = avx512_receive,
 	.check = avx512_check,

@@ -37,17 +37,15 @@ cpu_has(enum rl_isa isa)
 }
 
 static const struct rl_codec_ops *
-ops_of(enum rl_isa isa, enum rl_crc_kind crc)
+ops_of(enum rl_isa isa)
 {
-	const bool rs = crc == RL_CRC_PCIE6_RS;
-
 	switch (isa) {
 	case RL_ISA_SSE42:
-		return rs ? &rl_ops_sse42_rs : &rl_ops_sse42;
+		return &rl_ops_sse42;
 	case RL_ISA_AVX2:
-		return rs ? &rl_ops_avx2_rs : &rl_ops_avx2;
+		return &rl_ops_avx2;
 	case RL_ISA_AVX512:
-		return rs ? &rl_ops_avx512_rs : &rl_ops_avx512;
+		return &rl_ops_avx512;
 	case RL_ISA_SCALAR:
 	case RL_ISA_COUNT:
 		break;
@@ -64,10 +62,9 @@ cpu_has(enum rl_isa isa)
 }
 
 static const struct rl_codec_ops *
-ops_of(enum rl_isa isa, enum rl_crc_kind crc)
+ops_of(enum rl_isa isa)
 {
 	(void)isa;
-	(void)crc;
 	return &rl_ops_scalar;
 }
 
@@ -88,7 +85,7 @@ rl_codec_init(struct rl_codec *mem, enum rl_crc_kind crc, enum rl_isn_kind isn,
 	if (!cpu_has(isa))
 		return -ENOTSUP;
 	RL_ASSERT((uintptr_t)mem % RL_CACHE_LINE == 0);
-	mem->ops = *ops_of(isa, crc);
+	mem->ops = *ops_of(isa);
 	mem->crc = (uint8_t)crc;
 	mem->isn = (uint8_t)isn;
 	mem->isa = (uint8_t)isa;

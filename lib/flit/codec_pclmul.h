@@ -4,8 +4,8 @@
 
 /**
  * @file Shared by the 128-bit and the 256-bit code: everything except the long
- * sum of the FEC. Each of the two files includes it with its own instruction
- * set and passes its fec_sum_fn, which the compiler inlines.
+ * sum of the FEC, fec_sum(), and the copy. Each of the two files includes it
+ * with its own instruction set and defines these two.
  *
  * CRC. As in codec_avx512.c each 16-byte lane has two constants of its own, the
  * powers of x its halves represent; the products are added, and one Barrett
@@ -38,7 +38,7 @@ struct fec_sums {
 };
 
 /** Sums over the first 240 bytes of a flit. */
-typedef struct fec_sums (*fec_sum_fn)(const struct rl_codec *c,
+static inline struct fec_sums fec_sum(const struct rl_codec *c,
 				      const uint8_t *flit);
 
 /** @p x times a, byte by byte, in the field 0x11D. */
@@ -131,19 +131,18 @@ last_ten(__m128i tail)
 
 /** FEC syndrome of @p f. */
 FORCE_INLINE uint64_t
-fec_syndrome(const struct rl_codec *c, const uint8_t *f, fec_sum_fn sum)
+fec_syndrome(const struct rl_codec *c, const uint8_t *f)
 {
 	const __m128i tail =
 		_mm_loadu_si128((const __m128i_u *)(f + LAST_OFF));
 
 	return (uint64_t)_mm_cvtsi128_si64(
-		       fec_finish(sum(c, f), last_ten(tail))) ^
+		       fec_finish(fec_sum(c, f), last_ten(tail))) ^
 	       rl_fec_word(f);
 }
 
 FORCE_INLINE void
-tx_one(const struct rl_codec *c, uint8_t *f, uint32_t seq, fec_sum_fn sum,
-       bool rs)
+tx_one(const struct rl_codec *c, uint8_t *f, uint32_t seq, bool rs)
 {
 	const uint64_t head = rl_get16(f + LAST_OFF);
 	uint64_t crc;
@@ -159,22 +158,23 @@ tx_one(const struct rl_codec *c, uint8_t *f, uint32_t seq, fec_sum_fn sum,
 	/* bytes 240-255: two of data, the CRC, the check bytes */
 	last = _mm_set_epi64x((long long)(crc >> 48),
 			      (long long)(head | crc << 16));
-	word = fec_finish(sum(c, f), last);
+	word = fec_finish(fec_sum(c, f), last);
 	_mm_storeu_si128((__m128i_u *)(f + LAST_OFF),
 			 _mm_xor_si128(last, _mm_slli_si128(word, 8)));
 }
 
-FORCE_INLINE void
-tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
-	 unsigned int n, fec_sum_fn sum, bool rs)
+static void
+tx(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
+   unsigned int n)
 {
 	const uint8_t *const *ahead = (const uint8_t *const *)f;
+	const bool rs = c->crc == RL_CRC_PCIE6_RS;
 
 	rl_prefetch_first(ahead, AHEAD, n);
 	for (unsigned int i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			rl_prefetch_flit(f[i + AHEAD]);
-		tx_one(c, f[i], seq[i], sum, rs);
+		tx_one(c, f[i], seq[i], rs);
 	}
 }
 
@@ -192,12 +192,12 @@ crc_syndrome(const struct rl_codec *c, const uint8_t *f, uint32_t eseq, bool rs)
 	       rl_mix(c, eseq);
 }
 
-FORCE_INLINE unsigned int
-rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
-	 unsigned int n, uint64_t syndrome[], uint8_t fec[], fec_sum_fn sum,
-	 bool rs)
+static unsigned int
+rx(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
+   unsigned int n, uint64_t syndrome[], uint8_t fec[])
 {
 	const uint8_t *const *ahead = (const uint8_t *const *)f;
+	const bool rs = c->crc == RL_CRC_PCIE6_RS;
 	unsigned int bad = 0;
 
 	rl_prefetch_first(ahead, AHEAD, n);
@@ -206,7 +206,7 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 
 		if (i + AHEAD < n)
 			rl_prefetch_flit(f[i + AHEAD]);
-		word = fec_syndrome(c, f[i], sum);
+		word = fec_syndrome(c, f[i]);
 		crc = crc_syndrome(c, f[i], eseq[i], rs);
 		fec[i] = RL_FEC_CLEAN;
 		if (rl_unlikely(word != 0)) {
@@ -223,9 +223,9 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 /** Copies and checks a flit. @return whether it is not clean */
 FORCE_INLINE unsigned int
 hop_one(const struct rl_codec *c, const uint8_t *src, uint8_t *dst,
-	uint8_t *fec, fec_sum_fn sum)
+	uint8_t *fec)
 {
-	const uint64_t word = fec_syndrome(c, src, sum);
+	const uint64_t word = fec_syndrome(c, src);
 
 	memcpy(dst, src, RL_FLIT_BYTES);
 	*fec = RL_FEC_CLEAN;
@@ -235,9 +235,9 @@ hop_one(const struct rl_codec *c, const uint8_t *src, uint8_t *dst,
 	return 1;
 }
 
-FORCE_INLINE unsigned int
-hop_burst(const struct rl_codec *c, const uint8_t *const src[],
-	  uint8_t *const dst[], unsigned int n, uint8_t fec[], fec_sum_fn sum)
+static unsigned int
+hop(const struct rl_codec *c, const uint8_t *const src[], uint8_t *const dst[],
+    unsigned int n, uint8_t fec[])
 {
 	unsigned int dirty = 0;
 
@@ -245,27 +245,26 @@ hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 	for (unsigned int i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			rl_prefetch_flit(src[i + AHEAD]);
-		dirty += hop_one(c, src[i], dst[i], &fec[i], sum);
+		dirty += hop_one(c, src[i], dst[i], &fec[i]);
 	}
 	return dirty;
 }
 
 /** The CPU prefetches consecutive flits by itself. */
-FORCE_INLINE unsigned int
-receive_burst(const struct rl_codec *c, const uint8_t *const src[],
-	      struct rl_flit *const f[], unsigned int n, uint8_t fec[],
-	      fec_sum_fn sum)
+static unsigned int
+receive(const struct rl_codec *c, const uint8_t *const src[],
+	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
 {
 	unsigned int dirty = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		dirty += hop_one(c, src[i], f[i]->wire, &fec[i], sum);
+		dirty += hop_one(c, src[i], f[i]->wire, &fec[i]);
 	return dirty;
 }
 
-FORCE_INLINE unsigned int
-check_burst(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
-	    uint8_t fec[], fec_sum_fn sum)
+static unsigned int
+check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
+      uint8_t fec[])
 {
 	unsigned int dirty = 0;
 
@@ -275,11 +274,18 @@ check_burst(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 
 		if (i + AHEAD < n)
 			rl_prefetch_flit(f[i + AHEAD]);
-		word = fec_syndrome(c, f[i], sum);
+		word = fec_syndrome(c, f[i]);
 		fec[i] = (uint8_t)rl_fec_judge(c, word);
 		dirty += word != 0;
 	}
 	return dirty;
 }
+
+/** The operations, with the copy of the file that includes this. */
+#define PCLMUL_OPS(own_copy)                                                   \
+	{                                                                      \
+		.tx = tx, .rx = rx, .hop = hop, .receive = receive,            \
+		.check = check, .copy = (own_copy),                            \
+	}
 
 #endif /* RL_CODEC_PCLMUL_H */

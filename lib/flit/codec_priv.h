@@ -22,7 +22,7 @@
 #define RL_FEC_WORD_OFF 248
 #define RL_FEC_WORD_MASK (~0xffffull)
 
-/** The operations of one instruction set, for one family of CRC. */
+/** The operations of one instruction set. */
 struct rl_codec_ops {
 	void (*tx)(const struct rl_codec *c, uint8_t *const flit[],
 		   const uint32_t seq[], unsigned int n);
@@ -170,16 +170,14 @@ void rl_codec_tables512(struct rl_k512 *k);
 
 /* codec_sse42.c, codec_avx2.c, codec_avx512.c */
 extern const struct rl_codec_ops rl_ops_sse42;
-extern const struct rl_codec_ops rl_ops_sse42_rs;
 extern const struct rl_codec_ops rl_ops_avx2;
-extern const struct rl_codec_ops rl_ops_avx2_rs;
 extern const struct rl_codec_ops rl_ops_avx512;
-extern const struct rl_codec_ops rl_ops_avx512_rs;
 
 /* codec_scalar.c: the others use these for single and odd flits, too */
 extern const struct rl_codec_ops rl_ops_scalar;
 uint64_t rl_scalar_crc(const struct rl_codec *c, const uint8_t *flit);
 uint64_t rl_scalar_fec(const struct rl_codec *c, const uint8_t *flit);
+void rl_scalar_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n);
 
 /*
  * codec_correct.c. Corrects @p flit by its nonzero FEC syndrome @p word, or

@@ -166,8 +166,8 @@ scalar_check(const struct rl_codec *c, const uint8_t *const flit[],
 	return dirty;
 }
 
-static void
-scalar_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
+void
+rl_scalar_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES)
 		memcpy(to, flit[i], RL_FLIT_BYTES);
@@ -178,5 +178,5 @@ const struct rl_codec_ops rl_ops_scalar = {
 	.rx = scalar_rx,
 	.hop = scalar_hop,
 	.check = scalar_check,
-	.copy = scalar_copy,
+	.copy = rl_scalar_copy,
 };
