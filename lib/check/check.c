@@ -138,7 +138,7 @@ run_check(const struct rl_check_in *in, struct rl_check_report *rep,
 	if (ret == 0 && in->joins)
 		run_apart(&r);
 	if (ret == 0 && rank != NULL)
-		ret = check_deps_order(&r.deps, r.nchan, rank);
+		ret = check_deps_order(&r.deps, NULL, r.nchan, rank);
 	if (ret == 0 && (rep->reachable < rep->pairs || rep->joins_lost != 0))
 		ret = -EHOSTUNREACH;
 	run_free(&r);

@@ -37,33 +37,6 @@ check_adapt_free(struct check_adapt *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Links from all devices to the destination; endpoints forward nothing. */
-static void
-adapt_distances(const struct check_run *r, struct check_adapt *a, uint32_t to)
-{
-	const struct rl_topo *t = r->topo;
-
-	memset(a->dist, 0xff, t->ndev * sizeof(*a->dist));
-	a->dist[to] = 0;
-	a->order[0] = to;
-	a->n = 1;
-	for (uint32_t i = 0; i < a->n; i++) {
-		const uint32_t u = a->order[i];
-
-		if (t->dev[u].kind == RL_DEV_ENDPOINT && u != to)
-			continue;
-		for (unsigned int p = 0; p < t->dev[u].nports; p++) {
-			const struct rl_topo_port *port = &t->dev[u].port[p];
-
-			if (a->dist[port->peer_dev] != UINT32_MAX ||
-			    check_is_dead(&r->dead, port->link))
-				continue;
-			a->dist[port->peer_dev] = a->dist[u] + 1;
-			a->order[a->n++] = port->peer_dev;
-		}
-	}
-}
-
 /* Moves the packets at device u on by all ports that they may take. */
 static const char *
 adapt_move(const struct check_run *r, struct check_adapt *a, uint32_t u,
@@ -113,7 +86,7 @@ check_adapt_follow(struct check_run *r, struct check_adapt *a, uint32_t dst)
 	const char *why = NULL;
 
 	memset(a->sls, 0, t->ndev * sizeof(*a->sls));
-	adapt_distances(r, a, t->ep_dev[dst]);
+	a->n = check_distances(r, t->ep_dev[dst], a->dist, a->order);
 	for (uint32_t s = 0; s < t->nep; s++) {
 		const uint32_t d = t->ep_dev[s];
 

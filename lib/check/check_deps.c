@@ -78,14 +78,6 @@ check_deps_add(struct check_deps *d, uint32_t from, uint32_t to, uint32_t src,
 		deps_grow(d);
 }
 
-bool
-check_deps_has(const struct check_deps *d, uint32_t from, uint32_t to)
-{
-	const struct check_dep *s = deps_find(d, from, to);
-
-	return s->from != s->to;
-}
-
 void
 check_deps_clear(struct check_deps *d)
 {
@@ -103,31 +95,17 @@ struct deps_graph {
 	uint32_t *from;	 /* [nchan] predecessor in a search */
 };
 
-static int
-graph_init(struct deps_graph *g, const struct check_deps *d, uint32_t nchan,
-	   bool turned)
+static void
+graph_count(struct deps_graph *g, const struct check_deps *d, bool turned)
 {
-	uint32_t sum = 0;
-
-	g->nchan = nchan;
-	g->first = calloc(4u * (size_t)nchan + 2 + d->count,
-			  sizeof(*g->first));
-	if (g->first == NULL)
-		return -ENOMEM;
-	g->in = g->first + nchan + 1;
-	g->queue = g->in + nchan;
-	g->from = g->queue + nchan;
-	g->to = g->from + nchan;
 	for (uint32_t i = 0; i <= d->mask; i++)
 		if (d->slot[i].from != d->slot[i].to)
 			g->first[turned ? d->slot[i].to : d->slot[i].from]++;
-	for (uint32_t c = 0; c <= nchan; c++) {
-		const uint32_t n = c < nchan ? g->first[c] : 0;
+}
 
-		g->first[c] = sum;
-		sum += n;
-	}
-	memcpy(g->queue, g->first, nchan * sizeof(*g->queue));
+static void
+graph_fill(struct deps_graph *g, const struct check_deps *d, bool turned)
+{
 	for (uint32_t i = 0; i <= d->mask; i++) {
 		const struct check_dep *s = &d->slot[i];
 		const uint32_t from = turned ? s->to : s->from;
@@ -138,6 +116,38 @@ graph_init(struct deps_graph *g, const struct check_deps *d, uint32_t nchan,
 		g->to[g->queue[from]++] = to;
 		g->in[to]++;
 	}
+}
+
+/* more: a second set, or NULL */
+static int
+graph_init(struct deps_graph *g, const struct check_deps *d,
+	   const struct check_deps *more, uint32_t nchan, bool turned)
+{
+	uint32_t sum = 0, count = d->count;
+
+	if (more != NULL)
+		count += more->count;
+	g->nchan = nchan;
+	g->first = calloc(4u * (size_t)nchan + 2 + count, sizeof(*g->first));
+	if (g->first == NULL)
+		return -ENOMEM;
+	g->in = g->first + nchan + 1;
+	g->queue = g->in + nchan;
+	g->from = g->queue + nchan;
+	g->to = g->from + nchan;
+	graph_count(g, d, turned);
+	if (more != NULL)
+		graph_count(g, more, turned);
+	for (uint32_t c = 0; c <= nchan; c++) {
+		const uint32_t n = c < nchan ? g->first[c] : 0;
+
+		g->first[c] = sum;
+		sum += n;
+	}
+	memcpy(g->queue, g->first, nchan * sizeof(*g->queue));
+	graph_fill(g, d, turned);
+	if (more != NULL)
+		graph_fill(g, more, turned);
 	return 0;
 }
 
@@ -223,7 +233,7 @@ graph_trim(struct deps_graph *g, const struct check_deps *d)
 {
 	struct deps_graph turned;
 
-	if (graph_init(&turned, d, g->nchan, true) != 0)
+	if (graph_init(&turned, d, NULL, g->nchan, true) != 0)
 		return -ENOMEM;
 	graph_peel(&turned);
 	for (uint32_t c = 0; c < g->nchan; c++)
@@ -240,7 +250,7 @@ check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 	uint32_t best = 0, at = 0, starts = 0, left, step;
 	struct deps_graph g;
 
-	if (d->no_memory || graph_init(&g, d, nchan, false) != 0)
+	if (d->no_memory || graph_init(&g, d, NULL, nchan, false) != 0)
 		return -ENOMEM;
 	left = graph_peel(&g);
 	if (left != 0 && graph_trim(&g, d) != 0) {
@@ -270,17 +280,18 @@ check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 }
 
 int
-check_deps_order(const struct check_deps *d, uint32_t nchan, uint32_t *rank)
+check_deps_order(const struct check_deps *d, const struct check_deps *more,
+		 uint32_t nchan, uint32_t *rank)
 {
 	struct deps_graph g;
-	uint32_t left;
+	bool loop;
 
-	if (d->no_memory || graph_init(&g, d, nchan, false) != 0)
+	if (d->no_memory || (more != NULL && more->no_memory) ||
+	    graph_init(&g, d, more, nchan, false) != 0)
 		return -ENOMEM;
-	left = graph_peel(&g);
-	memset(rank, 0, nchan * sizeof(*rank));
-	for (uint32_t i = 0; i < nchan - left; i++)
+	loop = graph_peel(&g) != 0;
+	for (uint32_t i = 0; i < nchan && !loop; i++)
 		rank[g.queue[i]] = i;
 	free(g.first);
-	return 0;
+	return loop ? -ELOOP : 0;
 }

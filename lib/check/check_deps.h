@@ -30,9 +30,6 @@ void check_deps_free(struct check_deps *d);
 void check_deps_add(struct check_deps *d, uint32_t from, uint32_t to,
 		    uint32_t src, uint32_t dst);
 
-/** Whether the set has it. */
-bool check_deps_has(const struct check_deps *d, uint32_t from, uint32_t to);
-
 /** Empties the set. */
 void check_deps_clear(struct check_deps *d);
 
@@ -44,11 +41,12 @@ int check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 		     struct rl_check_report *rep);
 
 /**
- * Numbers the channels so that every dependency leads to a higher number.
- * Meaningless if there are cycles. Returns 0 or -ENOMEM.
+ * Numbers the channels so that every dependency of @p d, and of @p more if that
+ * is not NULL, leads to a higher number. Returns 0; -ELOOP: there is a cycle,
+ * and -ENOMEM: @p rank is unchanged.
  */
-int check_deps_order(const struct check_deps *d, uint32_t nchan,
-		     uint32_t *rank);
+int check_deps_order(const struct check_deps *d, const struct check_deps *more,
+		     uint32_t nchan, uint32_t *rank);
 
 static inline uint32_t
 check_channel(uint32_t link, unsigned int end, unsigned int vl)

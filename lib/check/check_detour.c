@@ -26,21 +26,6 @@ struct detour {
 	uint8_t *reached;
 };
 
-/* One hop by the first next hop that works; false: there is none. */
-static bool
-detour_step(const struct check_run *r, struct check_at *at, uint32_t dst)
-{
-	const struct rl_fwd *f = &r->in->fwd[at->dev];
-	unsigned int plane;
-	const struct rl_fwd_entry e = check_entry(f, at, dst, &plane);
-
-	for (unsigned int i = 0; i < RL_FWD_ALTS && !check_ends(e.hop[i]);
-	     i++)
-		if (check_move(r, f, plane, e.hop[i], at) != UINT32_MAX)
-			return true;
-	return false;
-}
-
 /* Hops from here to the destination, 0 if the packet does not arrive. */
 static uint32_t
 detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
@@ -49,7 +34,7 @@ detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
 	bool reflected = false;
 
 	for (uint32_t hops = 1; hops <= RL_CHECK_HOPS_MAX; hops++) {
-		if (!detour_step(r, &at, dst))
+		if (check_step(r, &at, dst) == UINT32_MAX)
 			return 0;
 		if (at.dev == end)
 			return hops;
@@ -205,7 +190,7 @@ detour_pair(struct detour *d, uint32_t src, uint32_t dst)
 		const struct check_at here = at;
 		const struct rl_topo_port *back;
 
-		if (!detour_step(r, &at, dst))
+		if (check_step(r, &at, dst) == UINT32_MAX)
 			return;
 		back = &r->topo->dev[at.dev].port[at.in_port];
 		/* a switch that fails is not the destination itself */

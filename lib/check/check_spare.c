@@ -15,24 +15,12 @@
 
 #include "check_mix.h"
 
-struct spare_edge {
-	uint32_t from;
-	uint32_t to;
-};
-
 struct spare {
 	struct mix_run *r;
 	uint32_t nchan;
 	struct check_deps all; /* of flows that go on */
 	struct check_deps one; /* of the current flow */
-	struct spare_edge *edge; /* those of `all`, then new ones of `one` */
-	uint32_t nedge;
-	uint32_t room;
-	uint32_t *value; /* [nchan] an order in which all edges ascend */
-	uint32_t *first; /* [nchan + 1] edges of a channel in `to` */
-	uint32_t *in;	 /* [nchan] */
-	uint32_t *queue; /* [nchan] */
-	uint32_t *to;	 /* [room] */
+	uint32_t *value; /* [nchan] an order in which those of `all` ascend */
 };
 
 static void
@@ -40,9 +28,7 @@ spare_free(struct spare *s)
 {
 	check_deps_free(&s->all);
 	check_deps_free(&s->one);
-	free(s->edge);
 	free(s->value);
-	free(s->to);
 }
 
 static int
@@ -51,92 +37,44 @@ spare_init(struct spare *s, struct mix_run *r)
 	memset(s, 0, sizeof(*s));
 	s->r = r;
 	s->nchan = rl_channels(r->topo);
-	s->value = malloc((4u * (size_t)s->nchan + 1) * sizeof(*s->value));
-	if (check_deps_init(&s->all) != 0 || check_deps_init(&s->one) != 0 ||
-	    s->value == NULL)
-		return -ENOMEM;
-	s->first = s->value + s->nchan;
-	s->in = s->first + s->nchan + 1;
-	s->queue = s->in + s->nchan;
-	return 0;
+	s->value = calloc(s->nchan + 1u, sizeof(*s->value));
+	return check_deps_init(&s->all) != 0 ||
+	       check_deps_init(&s->one) != 0 || s->value == NULL ?
+		       -ENOMEM : 0;
 }
 
-static int
-spare_reserve(struct spare *s, uint32_t n)
-{
-	struct spare_edge *edge;
-	uint32_t *to;
-
-	if (n <= s->room)
-		return 0;
-	edge = realloc(s->edge, 2 * (size_t)n * sizeof(*edge));
-	if (edge != NULL)
-		s->edge = edge;
-	to = realloc(s->to, 2 * (size_t)n * sizeof(*to));
-	if (to != NULL)
-		s->to = to;
-	if (edge == NULL || to == NULL)
-		return -ENOMEM;
-	s->room = 2 * n;
-	return 0;
-}
-
-/* Whether all edges ascend in some order; if so, value holds one. */
+/* Whether all of `one` ascend in the order of `all`. */
 static bool
-spare_order(struct spare *s)
+spare_ascends(const struct spare *s)
 {
-	uint32_t head = 0, tail = 0;
-
-	memset(s->first, 0, (s->nchan + 1) * sizeof(*s->first));
-	memset(s->in, 0, s->nchan * sizeof(*s->in));
-	for (uint32_t i = 0; i < s->nedge; i++) {
-		s->first[s->edge[i].from + 1]++;
-		s->in[s->edge[i].to]++;
-	}
-	for (uint32_t c = 0; c < s->nchan; c++)
-		s->first[c + 1] += s->first[c];
-	memcpy(s->queue, s->first, s->nchan * sizeof(*s->queue));
-	for (uint32_t i = 0; i < s->nedge; i++)
-		s->to[s->queue[s->edge[i].from]++] = s->edge[i].to;
-	for (uint32_t c = 0; c < s->nchan; c++)
-		if (s->in[c] == 0)
-			s->queue[tail++] = c;
-	while (head < tail) {
-		const uint32_t c = s->queue[head++];
-
-		for (uint32_t i = s->first[c]; i < s->first[c + 1]; i++)
-			if (--s->in[s->to[i]] == 0)
-				s->queue[tail++] = s->to[i];
-	}
-	for (uint32_t i = 0; i < tail && tail == s->nchan; i++)
-		s->value[s->queue[i]] = i;
-	return tail == s->nchan;
-}
-
-/* Adds the edges of `one` to those of `all`. Returns -ENOMEM; 1: that makes a
- * cycle, and nothing is added; 0. */
-static int
-spare_add(struct spare *s)
-{
-	const uint32_t had = s->nedge;
-	bool ascends = had != 0;
-
-	if (s->one.no_memory || spare_reserve(s, had + s->one.count + 1) != 0)
-		return -ENOMEM;
 	for (uint32_t i = 0; i <= s->one.mask; i++) {
 		const struct check_dep *d = &s->one.slot[i];
 
-		if (d->from == d->to || check_deps_has(&s->all, d->from, d->to))
-			continue;
-		s->edge[s->nedge++] = (struct spare_edge){d->from, d->to};
-		ascends = ascends && s->value[d->from] < s->value[d->to];
+		if (d->from != d->to && s->value[d->from] >= s->value[d->to])
+			return false;
 	}
-	if (!ascends && !spare_order(s)) {
-		s->nedge = had;
-		return 1;
+	return true;
+}
+
+/* Adds the dependencies of `one` to those of `all`. Returns -ELOOP: that makes
+ * a cycle, and nothing is added; -ENOMEM; 0. */
+static int
+spare_add(struct spare *s)
+{
+	int ret = 0;
+
+	if (s->one.no_memory)
+		return -ENOMEM;
+	if (!spare_ascends(s))
+		ret = check_deps_order(&s->all, &s->one, s->nchan, s->value);
+	if (ret != 0)
+		return ret;
+	for (uint32_t i = 0; i <= s->one.mask; i++) {
+		const struct check_dep *d = &s->one.slot[i];
+
+		if (d->from != d->to)
+			check_deps_add(&s->all, d->from, d->to, 0, 0);
 	}
-	for (uint32_t i = had; i < s->nedge; i++)
-		check_deps_add(&s->all, s->edge[i].from, s->edge[i].to, 0, 0);
 	return s->all.no_memory ? -ENOMEM : 0;
 }
 
@@ -174,7 +112,7 @@ spare_try(struct spare *s, struct rl_flows *held, uint32_t src, uint32_t dst)
 	ret = spare_add(s);
 	if (ret == 0)
 		rl_flows_remove(held, src, dst);
-	return ret < 0 ? ret : 0;
+	return ret == -ELOOP ? 0 : ret;
 }
 
 int
@@ -193,5 +131,5 @@ check_mix_spare(struct mix_run *r, struct rl_flows *held)
 	r->deps = NULL;
 	spare_free(&s);
 	/* A cycle with all of them held: the tables were never proven. */
-	return ret == 1 ? 0 : ret;
+	return ret == -ELOOP ? 0 : ret;
 }

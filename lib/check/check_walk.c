@@ -70,32 +70,47 @@ walk_count(struct check_run *r, uint32_t chan)
 	r->rep->vl_hops[chan % RL_VCS]++;
 }
 
-/* Links from a source to all devices; endpoints forward nothing. */
-static void
-walk_distances(struct check_run *r, uint32_t src)
+uint32_t
+check_distances(const struct check_run *r, uint32_t from, uint32_t *dist,
+		uint32_t *order)
 {
 	const struct rl_topo *t = r->topo;
-	uint32_t head = 0, tail = 0;
+	uint32_t n = 0;
 
-	memset(r->dist, 0xff, t->ndev * sizeof(*r->dist));
-	r->dist[t->ep_dev[src]] = 0;
-	r->queue[tail++] = t->ep_dev[src];
-	while (head < tail) {
-		const uint32_t u = r->queue[head++];
+	memset(dist, 0xff, t->ndev * sizeof(*dist));
+	dist[from] = 0;
+	order[n++] = from;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t u = order[i];
 		const struct rl_topo_dev *dev = &t->dev[u];
 
-		if (dev->kind == RL_DEV_ENDPOINT && r->dist[u] != 0)
+		if (dev->kind == RL_DEV_ENDPOINT && u != from)
 			continue;
 		for (unsigned int p = 0; p < dev->nports; p++) {
 			const struct rl_topo_port *port = &dev->port[p];
 
-			if (r->dist[port->peer_dev] != UINT32_MAX ||
+			if (dist[port->peer_dev] != UINT32_MAX ||
 			    check_is_dead(&r->dead, port->link))
 				continue;
-			r->dist[port->peer_dev] = r->dist[u] + 1;
-			r->queue[tail++] = port->peer_dev;
+			dist[port->peer_dev] = dist[u] + 1;
+			order[n++] = port->peer_dev;
 		}
 	}
+	return n;
+}
+
+uint32_t
+check_step(const struct check_run *r, struct check_at *at, uint32_t dst)
+{
+	const struct rl_fwd *f = &r->in->fwd[at->dev];
+	uint32_t chan = UINT32_MAX;
+	unsigned int plane;
+	const struct rl_fwd_entry e = check_entry(f, at, dst, &plane);
+
+	for (unsigned int i = 0; i < RL_FWD_ALTS && chan == UINT32_MAX &&
+	     !check_ends(e.hop[i]); i++)
+		chan = check_move(r, f, plane, e.hop[i], at);
+	return chan;
 }
 
 /* Counts how much longer than necessary a path is, without endpoint links. */
@@ -126,15 +141,8 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 	at.in_port = fwd[at.dev].nports;
 	at.sl = fwd[at.dev].path_sl[dst] & (RL_SLS - 1);
 	while (at.dev != end) {
-		const struct rl_fwd *f = &fwd[at.dev];
-		uint32_t chan = UINT32_MAX;
-		unsigned int plane;
-		const struct rl_fwd_entry e = check_entry(f, &at, dst, &plane);
+		const uint32_t chan = check_step(r, &at, dst);
 
-		for (unsigned int i = 0;
-		     i < RL_FWD_ALTS && chan == UINT32_MAX &&
-		     !check_ends(e.hop[i]); i++)
-			chan = check_move(r, f, plane, e.hop[i], &at);
 		if (chan == UINT32_MAX || ++hops > RL_CHECK_HOPS_MAX) {
 			check_lost(r, src, dst, chan == UINT32_MAX ?
 				   "no next hop" : "does not arrive within 255 links");
@@ -173,7 +181,8 @@ check_pairs(struct check_run *r)
 		if (!check_ep_live(r, src))
 			continue;
 		if (r->dist != NULL && r->count)
-			walk_distances(r, src);
+			check_distances(r, r->topo->ep_dev[src], r->dist,
+					r->queue);
 		for (uint32_t dst = 0; dst < nep; dst++) {
 			if (!check_counts(r, src, dst))
 				continue;

@@ -127,6 +127,21 @@ check_first_beside(const struct rl_topo *topo, const struct rl_fwd *fwd,
 			     chan % RL_VCS);
 }
 
+/**
+ * Moves a packet by the first next hop that works. Returns the channel it
+ * takes, or UINT32_MAX: there is none.
+ */
+uint32_t check_step(const struct check_run *r, struct check_at *at,
+		    uint32_t dst);
+
+/**
+ * Links between device @p from and all others, UINT32_MAX: no path. Endpoints
+ * forward nothing. @p order gets the devices, the nearest first. Returns how
+ * many there are.
+ */
+uint32_t check_distances(const struct check_run *r, uint32_t from,
+			 uint32_t *dist, uint32_t *order);
+
 /** Follows all pairs by the first working next hops. */
 void check_pairs(struct check_run *r);
 
