@@ -155,6 +155,9 @@ uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
 
+/** Links of that path in excess of rf->least; 0 also if there is none. */
+uint32_t reflit_extra(const struct reflit *rf, uint32_t s);
+
 /** Computes reflit_exact, if something is broken. Returns 0 or -ENOMEM. */
 int reflit_exact_init(struct reflit *rf);
 void reflit_exact_free(struct reflit *rf);

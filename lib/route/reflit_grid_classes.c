@@ -107,12 +107,12 @@ classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
 			next[u] = ROUTE_NONE;
 			continue;
 		}
-		for (uint32_t k = o->first[u]; k < o->first[u + 1]; k++) {
-			const uint32_t c = cost[o->up[k].to];
+		for (uint32_t k = o->g->first[u]; k < o->middle[u]; k++) {
+			const struct route_ranked *up = &o->ranked[k];
 
-			if (c < best) {
-				best = c;
-				next[u] = o->up[k].arc;
+			if (cost[up->to] < best) {
+				best = cost[up->to];
+				next[u] = o->g->first[u] + (uint32_t)up->idx;
 			}
 		}
 		cost[u] = best + 1;
@@ -167,16 +167,8 @@ classes_cost(const struct reflit *rf)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
-		uint32_t cost;
-
-		if (rf->dor_t.cost[s] == rf->least[s] || s == rf->t ||
-		    route_grid_dead(&rf->gr, s))
-			continue;
-		reflit_choose(rf, s, &cost);
-		if (cost < REFLIT_COST_NONE)
-			sum += classes_penalty(rf, cost - rf->least[s]);
-	}
+	for (uint32_t s = 0; s < rf->b->g.nnode; s++)
+		sum += classes_penalty(rf, reflit_extra(rf, s));
 	return sum;
 }
 
@@ -186,17 +178,9 @@ classes_stretched(const struct reflit *rf, uint32_t *who)
 {
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
-		uint32_t cost;
-
-		if (rf->dor_t.cost[s] == rf->least[s] || s == rf->t ||
-		    route_grid_dead(&rf->gr, s))
-			continue;
-		reflit_choose(rf, s, &cost);
-		if (cost < REFLIT_COST_NONE &&
-		    classes_penalty(rf, cost - rf->least[s]) != 0)
+	for (uint32_t s = 0; s < rf->b->g.nnode; s++)
+		if (classes_penalty(rf, reflit_extra(rf, s)) != 0)
 			who[n++] = s;
-	}
 	return n;
 }
 
@@ -229,8 +213,8 @@ classes_proxy(struct reflit *rf, uint64_t cost_now)
 	uint32_t best = ROUTE_NONE;
 
 	n = classes_stretched(rf, who);
-	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
-		const uint32_t w = o->up[k].to;
+	for (uint32_t k = o->g->first[rf->t]; k < o->middle[rf->t]; k++) {
+		const uint32_t w = o->ranked[k].to;
 		uint64_t p;
 
 		rf->proxy = ROUTE_NONE;
@@ -261,14 +245,10 @@ classes_most(const struct reflit *rf)
 	uint32_t most = 0;
 
 	for (uint32_t u = 0; u < rf->b->g.nnode; u++) {
-		uint32_t cost;
+		const uint32_t extra = reflit_extra(rf, u);
 
-		if (rf->dor_t.cost[u] == rf->least[u] ||
-		    route_grid_dead(&rf->gr, u))
-			continue;
-		reflit_choose(rf, u, &cost);
-		if (cost > rf->least[u] && cost < REFLIT_COST_NONE)
-			most = rl_max_u32(most, cost - 1);
+		if (extra != 0)
+			most = rl_max_u32(most, rf->least[u] + extra - 1);
 	}
 	return most;
 }
@@ -396,4 +376,16 @@ reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost)
 		sl = REFLIT_SL_ASIDE;
 	}
 	return sl;
+}
+
+uint32_t
+reflit_extra(const struct reflit *rf, uint32_t s)
+{
+	uint32_t cost;
+
+	if (rf->dor_t.cost[s] == rf->least[s] || s == rf->t ||
+	    route_grid_dead(&rf->gr, s))
+		return 0;
+	reflit_choose(rf, s, &cost);
+	return cost < REFLIT_COST_NONE ? cost - rf->least[s] : 0;
 }

@@ -169,20 +169,11 @@ reflit_exact_to(struct reflit *rf, uint32_t t)
 static void
 exact_add(struct reflit *rf)
 {
-	const uint32_t to = rf->ex.host[rf->t];
+	const uint64_t to = rf->ex.host[rf->t];
 
-	for (uint32_t u = 0; u < rf->b->g.nnode; u++) {
-		uint32_t cost;
-
-		if (rf->ex.host[u] == 0 || u == rf->t ||
-		    rf->dor_t.cost[u] == rf->least[u])
-			continue;
-		reflit_choose(rf, u, &cost);
-		if (cost >= REFLIT_COST_NONE)
-			continue;
-		rf->extra += (uint64_t)(cost - rf->least[u]) * to *
-			     rf->ex.host[u];
-	}
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++)
+		if (rf->ex.host[u] != 0)
+			rf->extra += to * rf->ex.host[u] * reflit_extra(rf, u);
 }
 
 void

@@ -41,19 +41,25 @@ accept_say(const struct rl_topo *topo, int verdict,
 	return verdict;
 }
 
+/* Has the checker judge tables; what: how a refusal begins. */
+static int
+accept_check(const struct rl_check_in *in, const char *what, char *err)
+{
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	int ret = rep != NULL ? rl_check(in, rep) : -ENOMEM;
+
+	ret = accept_say(in->topo, ret, rep, what, err);
+	free(rep);
+	return ret;
+}
+
 int
 route_prove(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
 	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
 				       .parts = route->parts};
-	struct rl_check_report *rep = malloc(sizeof(*rep));
-	int ret = -ENOMEM;
 
-	if (rep != NULL)
-		ret = rl_check(&in, rep);
-	ret = accept_say(topo, ret, rep, "", err);
-	free(rep);
-	return ret;
+	return accept_check(&in, "", err);
 }
 
 /* Gives tables without ranks an order found by a search. */
@@ -173,14 +179,8 @@ accept_mix(const struct rl_route *route, const struct rl_route *old,
 	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
 				       .old = old->fwd,
 				       .parts = route->parts};
-	struct rl_check_report *rep = malloc(sizeof(*rep));
-	int ret = -ENOMEM;
 
-	if (rep != NULL)
-		ret = rl_check(&in, rep);
-	ret = accept_say(topo, ret, rep, "mixed with the tables before: ", err);
-	free(rep);
-	return ret;
+	return accept_check(&in, "mixed with the tables before: ", err);
 }
 
 int

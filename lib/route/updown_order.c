@@ -139,10 +139,9 @@ order_alloc(struct updown_order *o)
 {
 	const size_t n = o->g->nnode;
 
-	o->rank = malloc((6 * n + 1) * sizeof(*o->rank));
-	o->up = malloc((o->g->narc + 1u) * sizeof(*o->up));
+	o->rank = malloc((5 * n + 1) * sizeof(*o->rank));
 	o->ranked = malloc((o->g->narc + 1u) * sizeof(*o->ranked));
-	if (o->rank == NULL || o->up == NULL || o->ranked == NULL) {
+	if (o->rank == NULL || o->ranked == NULL) {
 		updown_order_free(o);
 		return -ENOMEM;
 	}
@@ -150,7 +149,6 @@ order_alloc(struct updown_order *o)
 	o->middle = o->node + n;
 	o->arc_mask = o->middle + n;
 	o->value = o->arc_mask + n;
-	o->first = o->value + n;
 	return 0;
 }
 
@@ -173,24 +171,6 @@ order_ranked(struct updown_order *o, uint32_t u)
 	while (mask + 1 < g->first[u + 1] - g->first[u])
 		mask = mask * 2 + 1;
 	o->arc_mask[u] = mask;
-}
-
-/* Collects the arcs of every node that go up. */
-static void
-order_ups(struct updown_order *o)
-{
-	const struct route_graph *g = o->g;
-	uint32_t ups = 0;
-
-	for (uint32_t u = 0; u < g->nnode; u++) {
-		o->first[u] = ups;
-		order_ranked(o, u);
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (o->rank[g->arc[a].to] < o->rank[u])
-				o->up[ups++] = (struct updown_up){
-					g->arc[a].to, a, g->arc[a].back};
-	}
-	o->first[g->nnode] = ups;
 }
 
 /* State while nodes are placed. */
@@ -324,7 +304,8 @@ updown_order_init(struct updown_order *o, const struct route_graph *g,
 		if (mem[u] == ROUTE_NONE)
 			order_bfs(g, u, mem, drawn, &n);
 	order_places(o, &p, drawn);
-	order_ups(o);
+	for (uint32_t u = 0; u < nnode; u++)
+		order_ranked(o, u);
 	free(p.state);
 	free(mem);
 	return 0;
@@ -334,7 +315,6 @@ void
 updown_order_free(struct updown_order *o)
 {
 	free(o->rank);
-	free(o->up);
 	free(o->ranked);
 	memset(o, 0, sizeof(*o));
 }

@@ -15,13 +15,6 @@
 
 #include "route_graph.h"
 
-/** An arc that goes up. */
-struct updown_up {
-	uint32_t to;
-	uint32_t arc;
-	uint32_t back; /**< the reverse arc */
-};
-
 /** One of a node's arcs, by its number among them. */
 struct route_ranked {
 	uint32_t to;
@@ -34,8 +27,6 @@ struct updown_order {
 	uint32_t *value; /**< [node] in the same order, but with gaps: failures
 			      change few of them */
 	uint32_t *node;	 /**< [rank] the inverse */
-	uint32_t *first; /**< [node + 1] into `up` */
-	struct updown_up *up;
 	/** [graph->first[node] ..] the arcs of a node: those up come first,
 	    those down from middle[node] on */
 	struct route_ranked *ranked;
