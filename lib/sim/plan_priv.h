@@ -32,4 +32,10 @@ plan_one_in(struct rl_prng *prng, uint32_t n)
 /** Draws lasting faults and the controller; after the faults that heal. */
 int plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng);
 
+/** Lets endpoints that are cut off be given up within the time of a run. */
+void plan_let_reports(struct rl_sim_plan *plan, struct rl_prng *prng);
+
+/** Something must declare links dead that fail for good. */
+void plan_detect(struct rl_sim_plan *plan);
+
 #endif /* RL_SIM_PLAN_PRIV_H */

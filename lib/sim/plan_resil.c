@@ -222,15 +222,23 @@ draw_late(struct resil *r)
 	add(r, &f);
 }
 
-/* Lets endpoints that are cut off be given up within the time of a run. */
-static void
-let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
+void
+plan_let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	plan->reports_ok = true;
 	plan->cfg.endpoint.give_up_ns =
 		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
 	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
 						20 * RL_NS_PER_MS);
+}
+
+void
+plan_detect(struct rl_sim_plan *plan)
+{
+	if (plan->cfg.link.keepalive_dead_ns != 0)
+		return;
+	plan->cfg.link.detect_phy = true;
+	plan->cfg.link.phy_lost_ns = 0;
 }
 
 int
@@ -248,11 +256,7 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 		return 0;
 	if (!plan_one_in(&r.prng, 4))
 		draw_controller(&r);
-	/* lasting faults must be detectable */
-	if (plan->cfg.link.keepalive_dead_ns == 0) {
-		plan->cfg.link.detect_phy = true;
-		plan->cfg.link.phy_lost_ns = 0;
-	}
+	plan_detect(plan);
 	crash = plan->cfg.endpoint.retry && plan_one_in(&r.prng, 4);
 	r.connected = !plan_one_in(&r.prng, 3);
 	/* without a controller, or with one that may refuse, there are only
@@ -263,7 +267,7 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 	/* without retry, a packet that can leave a switch only by its ingress
 	   port is given up; with retry it is sent again */
 	if (crash || !r.connected || !promised || !plan->cfg.endpoint.retry)
-		let_reports(plan, &r.prng);
+		plan_let_reports(plan, &r.prng);
 	/* a hold and a timer that has backed off may add to it */
 	if (plan->cfg.endpoint.retry &&
 	    plan->cfg.endpoint.give_up_ns <= 20 * RL_NS_PER_MS)

@@ -33,7 +33,7 @@ struct run {
 		 : (void)0,                                                    \
 	 (v)->ok = false)
 
-static bool
+static void
 run_audit(struct run *r, bool settled)
 {
 	char err[RL_ERR_MAX];
@@ -41,45 +41,35 @@ run_audit(struct run *r, bool settled)
 	if (rl_sim_audit(r->sim, settled, err) != 0)
 		FAIL(r->v, "%s, at %llu ns", err,
 		     (unsigned long long)rl_sim_now(r->sim));
-	return r->v->ok;
 }
 
-/* A flow with connected ends makes progress, whatever else fails. */
-static bool
-run_silence(struct run *r)
+/*
+ * A flow with connected ends makes progress, whatever else fails, and the source
+ * learns of undeliverable packets in bounded time.
+ */
+static void
+run_flows(struct run *r)
 {
-	uint16_t src = 0, dst = 0;
+	const struct rl_sim_plan *p = r->plan;
 	const uint64_t now = rl_sim_now(r->sim);
-	const uint64_t ns = r->plan->silence_ns == 0
-				    ? 0
-				    : rl_sim_load_silence(r->load, now, &src,
-							  &dst);
+	uint16_t src = 0, dst = 0;
+	uint64_t ns = 0;
 
-	if (ns > r->plan->silence_ns)
+	if (p->silence_ns != 0)
+		ns = rl_sim_load_silence(r->load, now, &src, &dst);
+	if (ns > p->silence_ns)
 		FAIL(r->v,
 		     "silence: nothing from endpoint %u reached %u for %llu "
 		     "ns, at %llu ns",
 		     src, dst, (unsigned long long)ns, (unsigned long long)now);
-	return r->v->ok;
-}
-
-/* The source learns of undeliverable packets in bounded time. */
-static bool
-run_unheard(struct run *r)
-{
-	uint16_t src = 0, dst = 0;
-	const uint64_t now = rl_sim_now(r->sim);
-	const uint64_t ns = r->plan->report_ns == 0
-				    ? 0
-				    : rl_sim_load_unheard(r->load, now, &src,
-							  &dst);
-
-	if (ns > r->plan->report_ns)
+	ns = 0;
+	if (p->report_ns != 0)
+		ns = rl_sim_load_unheard(r->load, now, &src, &dst);
+	if (ns > p->report_ns)
 		FAIL(r->v,
 		     "no report: endpoint %u learned nothing of its packets "
 		     "to %u for %llu ns, at %llu ns",
 		     src, dst, (unsigned long long)ns, (unsigned long long)now);
-	return r->v->ok;
 }
 
 /* A link without a fault that was not taken down never dies. */
@@ -97,6 +87,16 @@ run_links(struct run *r)
 			     rl_detector_name(f[i].detector));
 }
 
+/* Lets time pass, and checks what holds at any time. */
+static void
+run_on(struct run *r, uint64_t until_ns)
+{
+	rl_sim_run(r->sim, until_ns);
+	run_audit(r, false);
+	run_flows(r);
+	run_links(r);
+}
+
 /* Advances time to @p until_ns, and checks the invariants at intervals. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
@@ -106,11 +106,7 @@ run_until(struct run *r, uint64_t until_ns)
 
 	for (uint64_t t = from; t < until_ns && r->v->ok;) {
 		t = rl_min_u64(t + step, until_ns);
-		rl_sim_run(r->sim, t);
-		run_audit(r, false);
-		run_silence(r);
-		run_unheard(r);
-		run_links(r);
+		run_on(r, t);
 	}
 	return r->v->ok;
 }
@@ -199,14 +195,10 @@ run_settle(struct run *r, uint64_t limit_ns)
 			return false;
 		}
 on:
-		rl_sim_run(r->sim, now + step);
+		run_on(r, now + step);
 		/* a long wait is for a timer: check less often */
 		if (now > r->plan->heal_ns + 1000000)
 			step = 20 * SETTLE_STEP_NS;
-		run_audit(r, false);
-		run_silence(r);
-		run_unheard(r);
-		run_links(r);
 	}
 	return false;
 }

@@ -79,31 +79,31 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 }
 
 /* As many VCs as the routes of the plan need, or a few more. */
-static bool
+static int
 wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	const uint32_t need = plan->route->vls + plan->route->detour_vls;
 
 	/* new routes may need more than the old ones */
 	if (plan->controller || plan->cfg.levels != 1 || need >= RL_VCS)
-		return false;
+		return 0;
 	plan->cfg.link.vcs = (uint32_t)rl_prng_range(prng, need, RL_VCS - 1);
 	memset(plan->cfg.link.vc_weights, 0,
 	       sizeof(plan->cfg.link.vc_weights));
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_weights(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	const unsigned int vcs = rl_min_u32(plan->cfg.link.vcs, RL_VCS);
 
 	for (unsigned int vc = 0; vc < vcs; vc++)
 		plan->cfg.link.vc_weights[vc] = (uint8_t)plan_log(prng, 1, 255);
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
@@ -112,7 +112,7 @@ wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
 	const uint32_t p = (uint32_t)rl_prng_range(prng, 33, 255);
 
 	if (t->trace != NULL)
-		return false;
+		return 0;
 	l->max_packet_flits = e->max_packet_flits = p;
 	l->window_flits = rl_max_u32(l->window_flits, p);
 	l->credits_flits = rl_max_u32(l->credits_flits, p);
@@ -124,10 +124,10 @@ wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (t->flow_packets != 0)
 		t->flow_packets = rl_max_u32(
 			1, e->window_flits / p / (t->requests_ppm ? 2 : 1));
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
@@ -135,7 +135,7 @@ wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
 	l->window_flits = (uint32_t)plan_log(prng, 257, 32767);
 	l->credits_flits = (uint32_t)plan_log(prng, 257, 32767);
 	l->queue_flits = (uint32_t)plan_log(prng, 257, 4096);
-	return true;
+	return 1;
 }
 
 /* Fits the timers to the round trip, as a user must. */
@@ -166,7 +166,7 @@ fit_timers(struct rl_sim_plan *plan, uint64_t trip)
  * drawn: local controllers do not report a link that died before it was first
  * up.
  */
-static bool
+static int
 wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	const bool near = plan->controller || plan_one_in(prng, 3);
@@ -174,20 +174,20 @@ wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
 	plan->wire.latency_ns = near ? rl_prng_below(prng, 10)
 				     : plan_log(prng, 2001, 20000);
 	fit_timers(plan, 2 * plan->wire.latency_ns + 2000);
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_limit(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	if (!plan->cfg.endpoint.retry)
-		return false;
+		return 0;
 	plan->cfg.endpoint.retry_limit = (uint32_t)plan_log(prng, 1, 15);
 	plan->reports_ok = true;
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	struct rl_ep_cfg *e = &plan->cfg.endpoint;
@@ -209,47 +209,47 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 	 */
 	if (!e->retry || plan->controller)
 		plan->reports_ok = true;
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	plan->load.slow_ns = plan_log(prng, 1000, 200000);
 	plan->load.take_ns = plan_log(prng, 100, 50000);
 	plan->limit_ns += 1000 * plan->load.slow_ns;
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_compact(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	(void)prng;
 	plan->cfg.endpoint.profile = RL_PROFILE_RXL_COMPACT;
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_wide19(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	(void)prng;
 	plan->cfg.endpoint.crc = RL_CRC_BCH;
 	plan->cfg.endpoint.isn = RL_ISN_WIDE19;
-	return true;
+	return 1;
 }
 
-static bool
+static int
 wide_kinds(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	struct rl_sim_load_cfg *t = &plan->load;
 
 	if (t->trace != NULL)
-		return false;
+		return 0;
 	t->by_kind = true;
 	t->cos = RL_KINDS;
 	if (t->requests_ppm == 0)
 		t->requests_ppm = (uint32_t)plan_log(prng, 10000, 1000000);
-	return true;
+	return 1;
 }
 
 static uint64_t
@@ -259,7 +259,16 @@ pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
 			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
 }
 
-/* @return 1: drawn; 0: does not fit this plan; -ENOMEM */
+/* All has healed by @p end_ns, or later. */
+static void
+heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
+{
+	plan->heal_ns = rl_max_u64(plan->heal_ns, end_ns);
+	plan->limit_ns = rl_max_u64(plan->limit_ns,
+				    plan->heal_ns + 400 * RL_NS_PER_MS);
+}
+
+/* All links of a device go dark at once. */
 static int
 wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -287,9 +296,7 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 		f.silent = false;
 		f.t_ns += dark;
 	}
-	plan->heal_ns = rl_max_u64(plan->heal_ns, f.t_ns);
-	plan->limit_ns = rl_max_u64(plan->limit_ns,
-				    plan->heal_ns + 400 * RL_NS_PER_MS);
+	heal_by(plan, f.t_ns);
 	return 1;
 }
 
@@ -300,18 +307,9 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 static void
 let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 {
-	plan->reports_ok = true;
-	plan->cfg.endpoint.give_up_ns =
-		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
-	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
-						20 * RL_NS_PER_MS);
-	if (plan->cfg.link.keepalive_dead_ns == 0) {
-		plan->cfg.link.detect_phy = true;
-		plan->cfg.link.phy_lost_ns = 0;
-	}
-	plan->heal_ns = rl_max_u64(plan->heal_ns, end_ns);
-	plan->limit_ns = rl_max_u64(plan->limit_ns,
-				    plan->heal_ns + 400 * RL_NS_PER_MS);
+	plan_let_reports(plan, prng);
+	plan_detect(plan);
+	heal_by(plan, end_ns);
 }
 
 /* The devices of a random connected part of @p n devices. */
@@ -436,9 +434,7 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 		return 1;
 	f.kind = RL_SIM_RESTART;
 	f.t_ns += plan_log(prng, 1000, 500000);
-	plan->heal_ns = rl_max_u64(plan->heal_ns, f.t_ns);
-	plan->limit_ns = rl_max_u64(plan->limit_ns,
-				    plan->heal_ns + 400 * RL_NS_PER_MS);
+	heal_by(plan, f.t_ns);
 	return rl_sim_fault_add(&plan->faults, &f) != 0 ? -ENOMEM : 1;
 }
 
@@ -514,66 +510,52 @@ wide_paths(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 /* Windows by congestion, and as large as nineteen bits of number allow. */
-static bool
+static int
 wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	struct rl_ep_cfg *e = &plan->cfg.endpoint;
 
 	if (!e->retry)
-		return false;
+		return 0;
 	e->congestion = RL_CONGESTION_DELAY;
 	if (e->isn == RL_ISN_WIDE19 && e->profile <= RL_PROFILE_RXL_COMPACT)
 		e->window_flits = (uint32_t)plan_log(prng, 512,
 						     RL_E2E_WIDE_WINDOW_MAX);
-	return true;
+	return 1;
 }
 
 static int
-take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
+wide_keyed(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
-	switch (dim) {
-	case RL_SIM_WD_VCS:
-		return wide_vcs(plan, prng);
-	case RL_SIM_WD_WEIGHTS:
-		return wide_weights(plan, prng);
-	case RL_SIM_WD_LONG:
-		return wide_long(plan, prng);
-	case RL_SIM_WD_WINDOW:
-		return wide_window(plan, prng);
-	case RL_SIM_WD_LATENCY:
-		return wide_latency(plan, prng);
-	case RL_SIM_WD_LIMIT:
-		return wide_limit(plan, prng);
-	case RL_SIM_WD_BUFFERS:
-		return wide_buffers(plan, prng);
-	case RL_SIM_WD_SLOW:
-		return wide_slow(plan, prng);
-	case RL_SIM_WD_COMPACT:
-		return wide_compact(plan, prng);
-	case RL_SIM_WD_WIDE19:
-		return wide_wide19(plan, prng);
-	case RL_SIM_WD_KINDS:
-		return wide_kinds(plan, prng);
-	case RL_SIM_WD_DEVICE:
-		return wide_device(plan, prng);
-	case RL_SIM_WD_REBORN:
-		return wide_reborn(plan, prng);
-	case RL_SIM_WD_KEYED:
-		plan->keyed = true;
-		return true;
-	case RL_SIM_WD_PARTITION:
-		return wide_partition(plan, prng);
-	case RL_SIM_WD_BUSY:
-		return wide_busy(plan, prng);
-	case RL_SIM_WD_PATHS:
-		return wide_paths(plan, prng);
-	case RL_SIM_WD_CONGESTION:
-		return wide_congestion(plan, prng);
-	case RL_SIM_WD_COUNT:
-		break;
-	}
-	return 0;
+	(void)prng;
+	plan->keyed = true;
+	return 1;
 }
+
+/* Each draws one dimension. @return 1: drawn; 0: does not fit this plan;
+   -ENOMEM */
+static int (*const widen[])(struct rl_sim_plan *plan, struct rl_prng *prng) = {
+	[RL_SIM_WD_VCS] = wide_vcs,
+	[RL_SIM_WD_WEIGHTS] = wide_weights,
+	[RL_SIM_WD_LONG] = wide_long,
+	[RL_SIM_WD_WINDOW] = wide_window,
+	[RL_SIM_WD_LATENCY] = wide_latency,
+	[RL_SIM_WD_LIMIT] = wide_limit,
+	[RL_SIM_WD_BUFFERS] = wide_buffers,
+	[RL_SIM_WD_SLOW] = wide_slow,
+	[RL_SIM_WD_COMPACT] = wide_compact,
+	[RL_SIM_WD_WIDE19] = wide_wide19,
+	[RL_SIM_WD_KINDS] = wide_kinds,
+	[RL_SIM_WD_DEVICE] = wide_device,
+	[RL_SIM_WD_REBORN] = wide_reborn,
+	[RL_SIM_WD_KEYED] = wide_keyed,
+	[RL_SIM_WD_PARTITION] = wide_partition,
+	[RL_SIM_WD_BUSY] = wide_busy,
+	[RL_SIM_WD_PATHS] = wide_paths,
+	[RL_SIM_WD_CONGESTION] = wide_congestion,
+};
+
+_Static_assert(RL_ARRAY_SIZE(widen) == RL_SIM_WD_COUNT, "one for each");
 
 int
 rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
@@ -588,7 +570,7 @@ rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
 		rl_prng_seed(&prng, rl_splitmix64(&x));
 		if (rl_prng_below(&prng, 100) >= shares->pct[i])
 			continue;
-		ret = take(plan, (enum rl_sim_wide)i, &prng);
+		ret = widen[i](plan, &prng);
 		if (ret < 0)
 			return ret;
 		if (ret != 0)
