@@ -118,28 +118,20 @@ static int
 read_weights(struct cfg_ctx *c, const config_setting_t *link,
 	     struct rl_link_cfg *cfg)
 {
-	const struct rl_config_key *key = cfg_key_find("link", "vc_weights");
 	const config_setting_t *s =
 		config_setting_get_member(link, "vc_weights");
-	const bool list = s != NULL && config_setting_is_aggregate(s);
 
 	if (s == NULL)
 		return 0;
-	if (list && (uint32_t)config_setting_length(s) != cfg->vcs)
+	if (config_setting_is_aggregate(s) &&
+	    (uint32_t)config_setting_length(s) != cfg->vcs)
 		return cfg_error_at(c, s,
 				    "link.vc_weights has %d numbers; give %u, "
 				    "one for each VC in use (link.vcs), or a "
 				    "single one",
 				    config_setting_length(s), cfg->vcs);
-	for (unsigned int vc = 0; vc < cfg->vcs; vc++) {
-		uint64_t v = 0;
-		const int ret = cfg_number(
-			c, list ? config_setting_get_elem(s, vc) : s, key, &v);
-
-		if (ret != 0)
-			return ret;
-		cfg->vc_weights[vc] = (uint8_t)v;
-	}
+	for (unsigned int vc = 0; vc < cfg->vcs; vc++)
+		cfg->vc_weights[vc] = (uint8_t)cfg_element(s, vc);
 	return 0;
 }
 
@@ -149,18 +141,15 @@ read_key_file(struct cfg_ctx *c, const config_setting_t *link,
 	      struct rl_config *cfg)
 {
 	const config_setting_t *s = config_setting_get_member(link, "key_file");
-	struct cfg_pos at;
 	char path[4096];
 
 	if (s == NULL)
 		return 0;
-	at = cfg_where(c, config_setting_source_line(s));
-	if (!cfg_path_beside(c->file[at.file], config_setting_get_string(s),
+	cfg_note(c, s, &cfg->key_file_line, &cfg->key_file_file);
+	if (!cfg_path_beside(cfg->key_file_file, config_setting_get_string(s),
 			     strlen(config_setting_get_string(s)), path))
 		return cfg_error_at(c, s, "link.key_file: the name is too long");
 	cfg->key_file = strdup(path);
-	cfg->key_file_line = at.line;
-	cfg->key_file_file = c->file[at.file];
 	return cfg->key_file == NULL ? -ENOMEM : 0;
 }
 
@@ -245,7 +234,6 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 {
 	const config_setting_t *s = config_setting_get_member(root, "routing");
 	const config_setting_t *engine;
-	struct cfg_pos at;
 	int ret;
 
 	cfg->vls = RL_VCS;
@@ -258,12 +246,9 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 				   "routing.levels: %u service levels; use 1, "
 				   "2, 4 or 8", cfg->levels);
 	engine = config_setting_get_member(s, "engine");
-	if (ret != 0 || engine == NULL)
-		return ret;
-	at = cfg_where(c, config_setting_source_line(engine));
-	cfg->engine_line = at.line;
-	cfg->engine_file = c->file[at.file];
-	return 0;
+	if (ret == 0 && engine != NULL)
+		cfg_note(c, engine, &cfg->engine_line, &cfg->engine_file);
+	return ret;
 }
 
 /* What the other groups must say for an adaptive plane. */

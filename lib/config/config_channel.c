@@ -134,11 +134,7 @@ cfg_channel(struct cfg_ctx *c, const config_setting_t *s,
 			 : list != NULL)
 		ch->kind = RL_CHANNEL_ETCD;
 	if (list != NULL) {
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(list));
-
-		ch->line = at.line;
-		ch->file = c->file[at.file];
+		cfg_note(c, list, &ch->line, &ch->file);
 		ret = take_urls(c, list, ch);
 	}
 	if (life != NULL)

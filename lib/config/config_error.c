@@ -15,6 +15,16 @@ cfg_where(const struct cfg_ctx *c, uint32_t text_line)
 	return c->pos[rl_min_u32(text_line, c->npos) - 1];
 }
 
+void
+cfg_note(const struct cfg_ctx *c, const config_setting_t *s, uint32_t *line,
+	 const char **file)
+{
+	const struct cfg_pos at = cfg_where(c, config_setting_source_line(s));
+
+	*line = at.line;
+	*file = c->file[at.file];
+}
+
 static int cfg_verror(struct cfg_ctx *c, struct cfg_pos at, const char *fmt,
 		      va_list ap) __attribute__((format(printf, 3, 0)));
 

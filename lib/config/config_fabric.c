@@ -61,27 +61,16 @@ static int
 read_dims(struct cfg_ctx *c, const config_setting_t *fabric,
 	  struct rl_topo_spec *spec)
 {
-	const struct rl_config_key *key = cfg_key_find("fabric", "dims");
 	const config_setting_t *s = config_setting_get_member(fabric, "dims");
-	const int n = config_setting_is_aggregate(s) ?
-			      config_setting_length(s) : 1;
+	const int n = cfg_length(s);
 
 	if (n < 1 || n > RL_DIMS_MAX)
 		return cfg_error_at(c, s,
 				    "fabric.dims has %d numbers; a grid has 1 "
 				    "to %d dimensions", n, RL_DIMS_MAX);
 	spec->ndims = (unsigned int)n;
-	for (int d = 0; d < n; d++) {
-		const config_setting_t *e =
-			config_setting_is_aggregate(s) ?
-				config_setting_get_elem(s, (unsigned int)d) : s;
-		uint64_t v = 0;
-		const int ret = cfg_number(c, e, key, &v);
-
-		if (ret != 0)
-			return ret;
-		spec->dims[d] = (uint16_t)v;
-	}
+	for (unsigned int d = 0; d < spec->ndims; d++)
+		spec->dims[d] = (uint16_t)cfg_element(s, d);
 	return 0;
 }
 
@@ -108,33 +97,23 @@ static int
 read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 		    struct rl_topo_spec *spec)
 {
-	const struct rl_config_key *key =
-		cfg_key_find("fabric", "links_per_edge");
 	const config_setting_t *s =
 		config_setting_get_member(fabric, "links_per_edge");
 	const bool tree = spec->kind == RL_TOPO_FAT_TREE;
 	const unsigned int want = tree		      ? spec->levels :
 				  spec->ndims != 0 ? spec->ndims : 1;
-	const bool each = s != NULL && config_setting_is_aggregate(s);
 
 	if (s == NULL)
 		return 0;
-	if (each && config_setting_length(s) != (int)want)
+	if (config_setting_is_aggregate(s) &&
+	    config_setting_length(s) != (int)want)
 		return cfg_error_at(c, s,
 				    "fabric.links_per_edge has %d numbers; "
 				    "give one, or here %u in brackets",
 				    config_setting_length(s), want);
-	for (unsigned int d = 0; d < (tree ? want : RL_DIMS_MAX); d++) {
-		const config_setting_t *e =
-			each ? config_setting_get_elem(s, d % want) : s;
-		uint64_t v = 0;
-		const int ret = cfg_number(c, e, key, &v);
-
-		if (ret != 0)
-			return ret;
+	for (unsigned int d = 0; d < (tree ? want : RL_DIMS_MAX); d++)
 		*(tree ? &spec->tree_links[d] : &spec->links_per_edge[d]) =
-			(uint16_t)v;
-	}
+			(uint16_t)cfg_element(s, d % want);
 	return 0;
 }
 
@@ -163,10 +142,8 @@ static int
 read_levels(struct cfg_ctx *c, const config_setting_t *fabric,
 	    const char *name, uint16_t *v, uint16_t *levels)
 {
-	const struct rl_config_key *key = cfg_key_find("fabric", name);
 	const config_setting_t *s = config_setting_get_member(fabric, name);
-	const bool many = s != NULL && config_setting_is_aggregate(s);
-	const int n = many ? config_setting_length(s) : 1;
+	const int n = s != NULL ? cfg_length(s) : 0;
 
 	if (s == NULL)
 		return cfg_error_at(c, fabric,
@@ -178,16 +155,8 @@ read_levels(struct cfg_ctx *c, const config_setting_t *fabric,
 				    "one for each of 1 to %d levels", name, n,
 				    RL_TREE_LEVELS_MAX);
 	*levels = (uint16_t)n;
-	for (int l = 0; l < n; l++) {
-		const config_setting_t *e =
-			many ? config_setting_get_elem(s, (unsigned int)l) : s;
-		uint64_t one = 0;
-		const int ret = cfg_number(c, e, key, &one);
-
-		if (ret != 0)
-			return ret;
-		v[l] = (uint16_t)one;
-	}
+	for (unsigned int l = 0; l < *levels; l++)
+		v[l] = (uint16_t)cfg_element(s, l);
 	return 0;
 }
 

@@ -113,6 +113,33 @@ cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 	return 0;
 }
 
+int
+cfg_length(const config_setting_t *s)
+{
+	return config_setting_is_aggregate(s) ? config_setting_length(s) : 1;
+}
+
+uint64_t
+cfg_element(const config_setting_t *s, unsigned int i)
+{
+	return (uint64_t)config_setting_get_int64(
+		config_setting_is_aggregate(s) ? config_setting_get_elem(s, i)
+					       : s);
+}
+
+int
+cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
+	    int most)
+{
+	const int n = s != NULL ? config_setting_length(s) : 0;
+
+	if (n > most)
+		return cfg_error_at(c, s,
+				    "%s has %d entries; at most %d are "
+				    "possible", name, n, most);
+	return n;
+}
+
 /* Reads a word of a key. */
 static int
 cfg_word(struct cfg_ctx *c, const config_setting_t *s,

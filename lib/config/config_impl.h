@@ -65,6 +65,10 @@ int cfg_error_mem(struct cfg_ctx *c);
 /** The origin of a line of the gathered text. */
 struct cfg_pos cfg_where(const struct cfg_ctx *c, uint32_t text_line);
 
+/** Where a setting stands, to be kept with its value. */
+void cfg_note(const struct cfg_ctx *c, const config_setting_t *s,
+	      uint32_t *line, const char **file);
+
 /** Gathers the text of a file, or of memory. @return 0 or -errno */
 int cfg_text_file(struct cfg_ctx *c, const char *path);
 int cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
@@ -108,9 +112,19 @@ int cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s,
 int cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 	     const struct rl_config_key *key, void *base);
 
+/** How many entries list @p s (NULL: left out) has; -EINVAL: more than @p most. */
+int cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
+		int most);
+
 /** A whole number within the range of its key. */
 int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 	       const struct rl_config_key *key, uint64_t *v);
+
+/** How many numbers a setting of numbers has: one, or those in brackets. */
+int cfg_length(const config_setting_t *s);
+
+/** Its i-th number, after cfg_group() has checked all; one alone is any. */
+uint64_t cfg_element(const config_setting_t *s, unsigned int i);
 
 /** Reads group `fabric`, builds the fabric, and checks that it is connected. */
 int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,

@@ -76,23 +76,18 @@ check_attach(struct cfg_ctx *c, const config_setting_t *e,
 int
 cfg_attach(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 {
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const int n = cfg_entries(c, s, "attach", RL_ATTACH_MAX);
 	int ret = 0;
 
-	if (n > RL_ATTACH_MAX)
-		return cfg_error_at(c, s,
-				    "attach has %d entries; at most %d are "
-				    "possible", n, RL_ATTACH_MAX);
+	if (n < 0)
+		return n;
 	for (int i = 0; i < n && ret == 0; i++) {
 		const config_setting_t *e =
 			config_setting_get_elem(s, (unsigned int)i);
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(e));
 		struct rl_attach *a = &cfg->attach[i];
 
 		ret = cfg_group(c, e, "attach", a);
-		a->line = at.line;
-		a->file = c->file[at.file];
+		cfg_note(c, e, &a->line, &a->file);
 		if (ret == 0)
 			ret = check_attach(c, e, cfg, a);
 	}
@@ -132,21 +127,16 @@ cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 	if (ret != 0)
 		return ret;
 	list = config_setting_get_member(s, "place");
-	n = list != NULL ? config_setting_length(list) : 0;
-	if (n > RL_PLACE_MAX)
-		return cfg_error_at(c, list,
-				    "lcores.place has %d entries; at most %d "
-				    "are possible", n, RL_PLACE_MAX);
+	n = cfg_entries(c, list, "lcores.place", RL_PLACE_MAX);
+	if (n < 0)
+		return n;
 	for (int i = 0; i < n && ret == 0; i++) {
 		const config_setting_t *e =
 			config_setting_get_elem(list, (unsigned int)i);
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(e));
 		struct rl_place *p = &cfg->place[i];
 
 		ret = cfg_group(c, e, "lcores.place", p);
-		p->line = at.line;
-		p->file = c->file[at.file];
+		cfg_note(c, e, &p->line, &p->file);
 		if (ret == 0 && !begins_a_role(&cfg->topo, p->role))
 			ret = cfg_error_at(c, e,
 					   "lcores.place: no role's name begins "

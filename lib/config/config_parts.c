@@ -67,14 +67,11 @@ read_process(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
 	     struct rl_config *cfg)
 {
 	struct rl_process *p = &cfg->process[i];
-	const struct cfg_pos at =
-		cfg_where(c, config_setting_source_line(e));
 	int ret = cfg_group(c, e, "processes", p);
 
 	if (ret != 0)
 		return ret;
-	p->line = at.line;
-	p->file = c->file[at.file];
+	cfg_note(c, e, &p->line, &p->file);
 	for (uint32_t k = 0; k < i; k++)
 		if (strcmp(cfg->process[k].name, p->name) == 0)
 			return cfg_error_at(c, e,
@@ -89,15 +86,11 @@ int
 cfg_processes(struct cfg_ctx *c, const config_setting_t *s,
 	      struct rl_config *cfg)
 {
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const int n = cfg_entries(c, s, "processes", RL_PROCESSES_MAX);
 	int ret = 0;
 
-	if (n == 0)
-		return 0;
-	if (n > RL_PROCESSES_MAX)
-		return cfg_error_at(c, s,
-				    "processes has %d entries; at most %d are "
-				    "possible", n, RL_PROCESSES_MAX);
+	if (n <= 0)
+		return n;
 	cfg->dev_process = malloc(cfg->topo.ndev);
 	if (cfg->dev_process == NULL)
 		return cfg_error_mem(c);
@@ -235,23 +228,18 @@ check_crossings(struct cfg_ctx *c, const config_setting_t *s,
 static int
 read_wires(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 {
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const int n = cfg_entries(c, s, "wires", RL_WIRES_MAX);
 	int ret = 0;
 
-	if (n > RL_WIRES_MAX)
-		return cfg_error_at(c, s,
-				    "wires has %d entries; at most %d are "
-				    "possible", n, RL_WIRES_MAX);
+	if (n < 0)
+		return n;
 	for (int i = 0; i < n && ret == 0; i++) {
 		const config_setting_t *e =
 			config_setting_get_elem(s, (unsigned int)i);
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(e));
 		struct rl_wire *w = &cfg->wire[i];
 
 		ret = cfg_group(c, e, "wires", w);
-		w->line = at.line;
-		w->file = c->file[at.file];
+		cfg_note(c, e, &w->line, &w->file);
 		if (ret == 0)
 			ret = check_wire(c, e, cfg, w);
 	}
@@ -324,8 +312,6 @@ read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
 	for (int i = 0; i < n; i++) {
 		const config_setting_t *s =
 			config_setting_get_elem(list, (unsigned int)i);
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(s));
 		const char *text = config_setting_get_string(s), *name = "";
 		struct rl_station *st = &cfg->station[cfg->nstation];
 		int32_t dev;
@@ -351,8 +337,7 @@ read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
 					    cfg->network[network].name);
 		st->ep = cfg->topo.dev[dev].ep_id;
 		st->network = network;
-		st->line = at.line;
-		st->file = c->file[at.file];
+		cfg_note(c, s, &st->line, &st->file);
 		cfg->nstation++;
 	}
 	return 0;
@@ -390,15 +375,11 @@ read_networks(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
 {
 	const config_setting_t *s = config_setting_get_member(root, "networks");
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const int n = cfg_entries(c, s, "networks", RL_NETWORKS_MAX);
 	int ret = 0;
 
-	if (n == 0)
-		return 0;
-	if (n > RL_NETWORKS_MAX)
-		return cfg_error_at(c, s,
-				    "networks has %d entries; at most %d are "
-				    "possible", n, RL_NETWORKS_MAX);
+	if (n <= 0)
+		return n;
 	cfg->ep_network = malloc(cfg->topo.nep);
 	if (cfg->ep_network == NULL)
 		return cfg_error_mem(c);
@@ -406,14 +387,11 @@ read_networks(struct cfg_ctx *c, const config_setting_t *root,
 	for (int i = 0; i < n && ret == 0; i++) {
 		const config_setting_t *e =
 			config_setting_get_elem(s, (unsigned int)i);
-		const struct cfg_pos at =
-			cfg_where(c, config_setting_source_line(e));
 		struct rl_network *w = &cfg->network[i];
 
 		w->ageing_ns = 300 * RL_NS_PER_S;
 		ret = cfg_group(c, e, "networks", w);
-		w->line = at.line;
-		w->file = c->file[at.file];
+		cfg_note(c, e, &w->line, &w->file);
 		if (ret == 0)
 			ret = read_members(
 				c, config_setting_get_member(e, "members"),
