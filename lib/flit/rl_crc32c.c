@@ -70,15 +70,6 @@ crc32c_sw(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-/* Continues with @p len bytes of zero. */
-static uint32_t
-crc32c_sw_zero(uint32_t crc, size_t len)
-{
-	for (; len > 0; len--)
-		crc = (crc >> 8) ^ crc_table[0][crc & 0xff];
-	return crc;
-}
-
 /* Lane i has word i of each group of four. @return the end of the groups */
 static const uint8_t *
 lanes_sw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
@@ -126,28 +117,6 @@ crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-/* The hole is cut out of the eight bytes it lies in. */
-__attribute__((target("sse4.2"))) static uint32_t
-crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
-{
-	const uint64_t mask = ~(UINT64_C(0xffffffff) << 8 * (hole & 7));
-	const uint8_t *const at = p + (hole & ~(size_t)7);
-	const uint8_t *const end = p + (len & ~(size_t)7);
-	uint64_t c = crc, v;
-
-	for (; p != at; p += 8) {
-		memcpy(&v, p, 8);
-		c = __builtin_ia32_crc32di(c, v);
-	}
-	memcpy(&v, p, 8);
-	c = __builtin_ia32_crc32di(c, v & mask);
-	for (p += 8; p != end; p += 8) {
-		memcpy(&v, p, 8);
-		c = __builtin_ia32_crc32di(c, v);
-	}
-	return crc32c_sse42((uint32_t)c, p, len & 7);
-}
-
 __attribute__((target("sse4.2"))) static const uint8_t *
 lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 {
@@ -180,13 +149,6 @@ lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 }
 
 static uint32_t
-crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
-{
-	crc = crc32c_sw_zero(crc32c_sw(crc, p, hole), 4);
-	return crc32c_sw(crc, p + hole + 4, len - hole - 4);
-}
-
-static uint32_t
 crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
 {
 	return crc32c_sw(crc, p, len);
@@ -200,25 +162,30 @@ rl_crc32c_hw(void)
 
 #endif
 
+static uint32_t
+crc32c(uint32_t crc, const uint8_t *p, size_t len, bool hw)
+{
+	return rl_likely(hw) ? crc32c_sse42(crc, p, len)
+			     : crc32c_sw(crc, p, len);
+}
+
 uint32_t
 rl_crc32c(const void *data, size_t len, bool hw)
 {
-	if (rl_likely(hw))
-		return ~crc32c_sse42(~0u, data, len);
-	return ~crc32c_sw(~0u, data, len);
+	return ~crc32c(~0u, data, len, hw);
 }
 
 uint32_t
 rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw)
 {
+	static const uint8_t zero[4];
 	const uint8_t *p = data;
-	uint32_t crc;
+	uint32_t crc = crc32c(~0u, p, hole, hw);
 
-	RL_DASSERT((hole & 7) <= 4 && (hole & ~(size_t)7) + 8 <= len);
-	if (rl_likely(hw))
-		return ~crc32c_sse42_hole(~0u, p, len, hole);
-	crc = crc32c_sw_zero(crc32c_sw(~0u, p, hole), 4);
-	return ~crc32c_sw(crc, p + hole + 4, len - hole - 4);
+	RL_DASSERT(hole + sizeof(zero) <= len);
+	crc = crc32c(crc, zero, sizeof(zero), hw);
+	p += hole + sizeof(zero);
+	return ~crc32c(crc, p, len - hole - sizeof(zero), hw);
 }
 
 uint32_t
@@ -230,7 +197,6 @@ rl_crc32c_lanes(const void *data, size_t len, bool hw)
 
 	end = rl_likely(hw) ? lanes_sse42(lane, data, groups)
 			    : lanes_sw(lane, data, groups);
-	lane[0] = hw ? crc32c_sse42(lane[0], end, len % (8 * LANES))
-		     : crc32c_sw(lane[0], end, len % (8 * LANES));
+	lane[0] = crc32c(lane[0], end, len % (8 * LANES), hw);
 	return rl_crc32c(lane, sizeof(lane), hw);
 }

@@ -30,8 +30,7 @@ uint32_t rl_crc32c(const void *data, size_t len, bool hw);
 
 /**
  * Any thread. The same with the four bytes from @p hole on taken as zero: for a
- * check that lies in the header it covers. The hole lies within one group of
- * eight bytes of @p data.
+ * check that lies in the header it covers.
  */
 uint32_t rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw);
 
