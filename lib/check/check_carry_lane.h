@@ -12,8 +12,6 @@
 
 #include "check_carry.h"
 
-#define WORD_ONES 0x0001000100010001ull
-
 /** A destination at work. */
 struct carry_lane {
 	struct carry_change *c;
@@ -65,7 +63,7 @@ lane_word(const struct carry_lane *l, unsigned int slot, uint32_t u)
 	const unsigned int p = l->m->slot_plane[slot];
 
 	return p < f->nplanes ? rl_fwd_word(f, p, (uint16_t)l->dst) :
-				RL_FWD_PORT_NONE * WORD_ONES;
+				RL_FWD_PORT_NONE * RANKS_ONES;
 }
 
 static inline const struct ranks_rec *
@@ -79,31 +77,6 @@ static inline uint32_t
 lane_ports(const struct carry_lane *l, uint32_t dev)
 {
 	return l->m->port0[dev + 1] - l->m->port0[dev];
-}
-
-static inline bool
-word_more(uint64_t word)
-{
-	return rl_fwd_word_hop(word).port != RL_FWD_PORT_NONE;
-}
-
-static inline uint64_t
-word_next(uint64_t word)
-{
-	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
-}
-
-/** What the next hop at the front of a word does; NULL: it may not be taken. */
-static inline const struct ranks_rec *
-word_rec(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
-{
-	const struct rl_fwd_hop h = rl_fwd_word_hop(word);
-	const struct ranks_rec *rec;
-
-	if (h.port >= nports)
-		return NULL;
-	rec = &recs[(size_t)h.port * RL_FWD_PLANES + h.plane];
-	return rec->rank != 0 ? rec : NULL;
 }
 
 /** Updates the pointers to the states kept of a tile: carry_change.state. */

@@ -22,7 +22,7 @@ lane_rec_changed(const struct carry_lane *l, unsigned int slot, uint32_t u)
 	const uint8_t *rec = l->c->rec +
 			     (size_t)l->m->port0[u] * RL_FWD_PLANES;
 
-	for (uint64_t w = lane_word(l, slot, u); word_more(w); w = word_next(w)) {
+	for (uint64_t w = lane_word(l, slot, u); ranks_more(w); w = ranks_next(w)) {
 		const struct rl_fwd_hop h = rl_fwd_word_hop(w);
 
 		if (h.port < lane_ports(l, u) &&

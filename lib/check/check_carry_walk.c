@@ -50,8 +50,8 @@ lane_least(const struct carry_lane *l, unsigned int slot, uint32_t u)
 	const uint32_t nports = lane_ports(l, u);
 	uint32_t least = UINT32_MAX;
 
-	for (uint64_t w = lane_word(l, slot, u); word_more(w); w = word_next(w)) {
-		const struct ranks_rec *rec = word_rec(w, recs, nports);
+	for (uint64_t w = lane_word(l, slot, u); ranks_more(w); w = ranks_next(w)) {
+		const struct ranks_rec *rec = ranks_rec_of(w, recs, nports);
 
 		if (rec != NULL && rec->rank < least)
 			least = rec->rank;
@@ -67,8 +67,8 @@ lane_first(const struct carry_lane *l, unsigned int slot, uint32_t u,
 	const struct ranks_rec *recs = lane_recs(l, slot, u);
 	uint64_t w = lane_word(l, slot, u);
 
-	for (; word_more(w); w = word_next(w)) {
-		*rec = word_rec(w, recs, lane_ports(l, u));
+	for (; ranks_more(w); w = ranks_next(w)) {
+		*rec = ranks_rec_of(w, recs, lane_ports(l, u));
 		if (*rec != NULL)
 			return w;
 	}
@@ -111,8 +111,8 @@ lane_ascends(struct carry_lane *l, unsigned int slot, uint32_t u)
 	const uint32_t refuse = l->m->slot_free[slot] ?
 		RANKS_BY_SL | RANKS_SEARCH : 0;
 
-	for (uint64_t w = lane_word(l, slot, u); word_more(w); w = word_next(w)) {
-		const struct ranks_rec *rec = word_rec(w, recs, nports);
+	for (uint64_t w = lane_word(l, slot, u); ranks_more(w); w = ranks_next(w)) {
+		const struct ranks_rec *rec = ranks_rec_of(w, recs, nports);
 
 		if (rec == NULL)
 			continue;
@@ -212,9 +212,9 @@ lane_led(const struct lane_target *x, const struct carry_lane *l,
 static inline bool
 word_takes(uint64_t word, unsigned int port)
 {
-	const uint64_t x = (word & WORD_PORTS) ^ port * WORD_ONES;
+	const uint64_t x = (word & WORD_PORTS) ^ port * RANKS_ONES;
 
-	return ((x - WORD_ONES) & ~x & 0x8000800080008000ull) != 0;
+	return ((x - RANKS_ONES) & ~x & 0x8000800080008000ull) != 0;
 }
 
 /* The hops of one state of switch v. */
@@ -226,9 +226,9 @@ lane_from(struct carry_lane *l, const struct lane_target *x, unsigned int slot,
 	const uint8_t hops = lane_hops(l, slot, v);
 	bool is_first = hops != 0;
 
-	for (uint64_t w = lane_word(l, slot, v); word_more(w); w = word_next(w)) {
+	for (uint64_t w = lane_word(l, slot, v); ranks_more(w); w = ranks_next(w)) {
 		const struct ranks_rec *rec =
-			word_rec(w, recs, lane_ports(l, v));
+			ranks_rec_of(w, recs, lane_ports(l, v));
 
 		if (rec == NULL)
 			continue;
@@ -283,8 +283,8 @@ lane_from_source(struct carry_lane *l, const struct lane_target *x, uint32_t s)
 		uint64_t w = source_word(l, s, q, &recs);
 		bool is_first = true;
 
-		for (; word_more(w); w = word_next(w)) {
-			const struct ranks_rec *rec = word_rec(
+		for (; ranks_more(w); w = ranks_next(w)) {
+			const struct ranks_rec *rec = ranks_rec_of(
 				w, recs, lane_ports(l, l->m->nsw + s));
 
 			if (rec == NULL)
@@ -350,8 +350,8 @@ carry_lane_inject(struct carry_lane *l, uint32_t s)
 		uint64_t w = source_word(l, s, q, &recs);
 		uint32_t hops = 0;
 
-		for (; word_more(w); w = word_next(w)) {
-			rec = word_rec(w, recs, nports);
+		for (; ranks_more(w); w = ranks_next(w)) {
+			rec = ranks_rec_of(w, recs, nports);
 			if (rec == NULL)
 				continue;
 			if (rec->to & RANKS_ENDPOINT) {
@@ -375,21 +375,6 @@ carry_lane_inject(struct carry_lane *l, uint32_t s)
 	return true;
 }
 
-/* Whether the first hop that works of a word leads to a state. */
-static bool
-word_leads(uint64_t word, const struct ranks_rec *recs, uint32_t nports,
-	   uint32_t at)
-{
-	for (; word_more(word); word = word_next(word)) {
-		const struct ranks_rec *rec = word_rec(word, recs, nports);
-
-		if (rec != NULL)
-			return !(rec->to & RANKS_ENDPOINT) &&
-			       (rec->to & RANKS_TO) == at;
-	}
-	return false;
-}
-
 static bool
 source_leads(const struct carry_lane *l, uint32_t s, uint32_t at)
 {
@@ -397,7 +382,7 @@ source_leads(const struct carry_lane *l, uint32_t s, uint32_t at)
 		const struct ranks_rec *recs;
 		const uint64_t word = source_word(l, s, q, &recs);
 
-		if (word_leads(word, recs, lane_ports(l, l->m->nsw + s), at))
+		if (ranks_leads(word, recs, lane_ports(l, l->m->nsw + s), at))
 			return true;
 	}
 	return false;
@@ -420,7 +405,7 @@ lane_come(const struct carry_lane *l, uint32_t at)
 			return true;
 		for (unsigned int s = 0; s < m->nslots && v < m->nsw; s++)
 			if (lane_hops(l, s, v) != 0 &&
-			    word_leads(lane_word(l, s, v), lane_recs(l, s, v),
+			    ranks_leads(lane_word(l, s, v), lane_recs(l, s, v),
 				       lane_ports(l, v), at))
 				return true;
 	}

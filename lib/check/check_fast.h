@@ -15,9 +15,6 @@
 
 _Static_assert(RANKS_TILE == RL_FWD_LANES, "they are gathered by lanes");
 
-#define FAST_PORT 0x1fffu
-#define FAST_ONES 0x0001000100010001ull
-
 struct fast {
 	struct ranks_run *r;
 	uint32_t from;
@@ -44,30 +41,6 @@ struct fast_source {
 	unsigned int slc;
 	bool same; /**< otherwise the fields above are not filled */
 };
-
-static inline bool
-fast_more(uint64_t word)
-{
-	return (word & FAST_PORT) != RL_FWD_PORT_NONE;
-}
-
-static inline uint64_t
-fast_next(uint64_t word)
-{
-	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
-}
-
-/** The effect of the next hop at the front of a word; NULL: there is no such
-    port, or no packet may take it. */
-static inline const struct ranks_rec *
-fast_rec(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
-{
-	const uint32_t port = word & FAST_PORT;
-	const struct ranks_rec *rec =
-		&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
-
-	return port < nports && rec->rank != 0 ? rec : NULL;
-}
 
 /** The next hops of a switch on a plane: [next hop][destination]. */
 static inline uint16_t (*fast_lanes(const struct ranks_run *r,

@@ -278,32 +278,17 @@ near_tile(struct mix_near *n, uint32_t tile)
 	}
 }
 
-/* The switch that the first working hop of a word of a device leads to;
- * RANKS_NONE: none. */
-static uint32_t
+/* Whether the first working hop of a device's new entry leads to a state. */
+static bool
 near_leads(const struct mix_near *n, uint32_t dev, unsigned int plane,
-	   unsigned int slc)
+	   unsigned int slc, uint32_t at)
 {
 	const struct ranks_map *m = n->m;
-	const struct ranks_rec *recs =
-		m->rec[slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
-	uint64_t word = rl_fwd_word(&n->r->mix->fwd[dev], plane,
-				    (uint16_t)n->dst);
 
-	for (unsigned int i = 0; i < RL_FWD_ALTS; i++, word >>= 16) {
-		const struct rl_fwd_hop h = rl_fwd_word_hop(word);
-		const struct ranks_rec *rec;
-
-		if (h.port == RL_FWD_PORT_NONE)
-			break;
-		if (h.port >= m->port0[dev + 1] - m->port0[dev])
-			continue;
-		rec = &recs[(size_t)h.port * RL_FWD_PLANES + h.plane];
-		if (rec->rank != 0)
-			return rec->to & RANKS_ENDPOINT ? RANKS_NONE :
-							  rec->to & RANKS_TO;
-	}
-	return RANKS_NONE;
+	return ranks_leads(rl_fwd_word(&n->r->mix->fwd[dev], plane,
+				       (uint16_t)n->dst),
+			   m->rec[slc] + (size_t)m->port0[dev] * RL_FWD_PLANES,
+			   m->port0[dev + 1] - m->port0[dev], at);
 }
 
 static unsigned int
@@ -323,7 +308,7 @@ near_source(struct mix_near *n, uint32_t s, uint32_t at)
 	const unsigned int sl = f->path_sl[n->dst] & (RL_SLS - 1);
 
 	if (!n->touched[s] && (n->m->used_sls >> sl & 1) &&
-	    near_leads(n, dev, near_plane(f, sl), n->m->slc_of[sl]) == at)
+	    near_leads(n, dev, near_plane(f, sl), n->m->slc_of[sl], at))
 		n->touched[s] = 1;
 }
 
@@ -346,7 +331,7 @@ near_before(struct mix_near *n, uint32_t at)
 		for (unsigned int s = 0; s < m->nslots; s++)
 			if (near_comes(n, s, v) && !n->marked[s * m->nsw + v] &&
 			    near_leads(n, v, m->slot_plane[s],
-				       m->slot_slc[s]) == at)
+				       m->slot_slc[s], at))
 				near_mark(n, s * m->nsw + v);
 	}
 }

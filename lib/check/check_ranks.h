@@ -106,6 +106,57 @@ int check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in);
 uint16_t check_sls_of(const uint8_t *sl, uint32_t n);
 void check_ranks_map_free(struct ranks_map *m);
 
+/** A word of next hops (rl_fwd.h): their ports, and a 1 in each. */
+#define RANKS_PORT 0x1fffu
+#define RANKS_ONES 0x0001000100010001ull
+
+/** Whether there is a next hop at the front of a word. */
+static inline bool
+ranks_more(uint64_t word)
+{
+	return (word & RANKS_PORT) != RL_FWD_PORT_NONE;
+}
+
+static inline uint64_t
+ranks_next(uint64_t word)
+{
+	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
+}
+
+/** The effect of the next hop at the front of a word; NULL: there is no such
+    port, or no packet may take it. */
+static inline const struct ranks_rec *
+ranks_rec_of(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
+{
+	const uint32_t port = word & RANKS_PORT;
+	const struct ranks_rec *rec =
+		&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
+
+	return port < nports && rec->rank != 0 ? rec : NULL;
+}
+
+/** The same of the first next hop that packets may take. */
+static inline const struct ranks_rec *
+ranks_first(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
+{
+	const struct ranks_rec *rec = NULL;
+
+	for (; ranks_more(word) && rec == NULL; word = ranks_next(word))
+		rec = ranks_rec_of(word, recs, nports);
+	return rec;
+}
+
+/** Whether that leads to a switch in state @p at. */
+static inline bool
+ranks_leads(uint64_t word, const struct ranks_rec *recs, uint32_t nports,
+	    uint32_t at)
+{
+	const struct ranks_rec *rec = ranks_first(word, recs, nports);
+
+	return rec != NULL && !(rec->to & RANKS_ENDPOINT) &&
+	       (rec->to & RANKS_TO) == at;
+}
+
 /** The SL of packets of level @p level from endpoint @p src. */
 static inline unsigned int
 ranks_sl(const struct ranks_map *m, const struct rl_fwd *f, uint32_t dst,

@@ -34,14 +34,14 @@ arrive_first(const struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
 		m->rec[m->slot_slc[slot]] + (size_t)first * RL_FWD_PLANES;
 
 	*turn = RANKS_NONE;
-	for (unsigned int i = 0; i < r->alts[plane] && fast_more(*hop);
+	for (unsigned int i = 0; i < r->alts[plane] && ranks_more(*hop);
 	     i++, hop += RANKS_TILE) {
-		const struct ranks_rec *rec = fast_rec(*hop, recs, nports);
+		const struct ranks_rec *rec = ranks_rec_of(*hop, recs, nports);
 
 		if (rec == NULL)
 			continue;
 		if (*hop >> 13 == (int)plane)
-			*turn = first + (*hop & FAST_PORT);
+			*turn = first + (*hop & RANKS_PORT);
 		return rec;
 	}
 	return NULL;
@@ -121,11 +121,11 @@ arrive_shared(struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
 		return NULL;
 	for (unsigned int i = 0; i < r->alts[plane]; i++) {
 		const uint16_t *hop = fast_lanes(r, plane, u)[i];
-		const uint32_t port = hop[0] & FAST_PORT;
+		const uint32_t port = hop[0] & RANKS_PORT;
 
 		memcpy(w, hop, sizeof(w));
 		other |= (w[0] ^ w[1]) |
-			 (w[0] ^ (w[0] & 0xffff) * FAST_ONES);
+			 (w[0] ^ (w[0] & 0xffff) * RANKS_ONES);
 		if (other != 0 ||
 		    (port < r->map.port0[u + 1] - r->map.port0[u] &&
 		     rec == &r->map.rec[r->map.slot_slc[slot]]
@@ -203,15 +203,13 @@ arrive_one(struct arrive *a, uint32_t s)
 		return true;
 	a->pairs[f->k]++;
 	for (unsigned int q = 0; q < m->levels; q++) {
-		const struct ranks_rec *recs, *rec = NULL;
+		const struct ranks_rec *recs;
 		unsigned int slc;
-		uint64_t w = check_fast_word(m, s, dst, q, &recs, &slc);
-		uint32_t hops;
+		const uint64_t w = check_fast_word(m, s, dst, q, &recs, &slc);
+		const uint32_t hops = arrive_follow(
+			f, ranks_first(w, recs, m->port0[dev + 1] -
+						m->port0[dev]), slc);
 
-		for (; fast_more(w) && rec == NULL; w = fast_next(w))
-			rec = fast_rec(w, recs,
-				       m->port0[dev + 1] - m->port0[dev]);
-		hops = arrive_follow(f, rec, slc);
 		if (hops >= RL_CHECK_HOPS_MAX)
 			return false;
 		a->max[f->k] = rl_max_u32(a->max[f->k], hops + 1);
@@ -258,11 +256,9 @@ arrive_source(struct arrive *a, uint32_t s)
 
 	check_fast_source(f, s, &x);
 	if (x.same && !f->r->map.in->parts) {
-		const struct ranks_rec *rec = NULL;
+		const struct ranks_rec *rec =
+			ranks_first(x.word, x.recs, x.nports);
 
-		for (uint64_t w = x.word; fast_more(w) && rec == NULL;
-		     w = fast_next(w))
-			rec = fast_rec(w, x.recs, x.nports);
 		if (rec != NULL && !(rec->to & RANKS_ENDPOINT)) {
 			arrive_all(a, rec, x.slc);
 			return;

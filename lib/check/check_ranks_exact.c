@@ -80,13 +80,6 @@ check_ranks_exact_free(struct ranks_run *r)
 	free(r->exact);
 }
 
-/* Whether the list of next hops goes on: one without a port ends it. */
-static bool
-exact_more(uint64_t word)
-{
-	return rl_fwd_word_hop(word).port != RL_FWD_PORT_NONE;
-}
-
 /*
  * The target of next hop h of a packet: sets *to, and returns the channel, or
  * RANKS_NONE if it may not go there.
@@ -186,8 +179,7 @@ exact_expand(struct ranks_run *r, uint32_t id, uint32_t dst)
 	if (at.dev == m->nsw + dst)
 		return;
 	word = rl_fwd_word(&m->in->fwd[at.dev], at.plane, (uint16_t)dst);
-	for (unsigned int i = 0; i < RL_FWD_ALTS && exact_more(word);
-	     i++, word >>= 16) {
+	for (; ranks_more(word); word = ranks_next(word)) {
 		struct exact_at to;
 		const uint32_t chan =
 			exact_move(m, &at, rl_fwd_word_hop(word), &to);
@@ -209,8 +201,7 @@ exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 	uint64_t word = rl_fwd_word(&m->in->fwd[at->dev], at->plane,
 				    (uint16_t)dst);
 
-	for (unsigned int i = 0; i < RL_FWD_ALTS && exact_more(word);
-	     i++, word >>= 16) {
+	for (; ranks_more(word); word = ranks_next(word)) {
 		struct exact_at to;
 
 		if (exact_move(m, at, rl_fwd_word_hop(word), &to) ==

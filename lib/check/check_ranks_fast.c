@@ -196,8 +196,8 @@ fast_inject_one(struct fast *f, uint32_t s)
 		uint64_t w = check_fast_word(m, s, f->from + f->k, q, &recs,
 					     &slc);
 
-		for (; fast_more(w); w = fast_next(w)) {
-			const struct ranks_rec *rec = fast_rec(
+		for (; ranks_more(w); w = ranks_next(w)) {
+			const struct ranks_rec *rec = ranks_rec_of(
 				w, recs, m->port0[dev + 1] - m->port0[dev]);
 
 			if (rec != NULL && !fast_hop(f, rec, w >> 13 & 7))
@@ -211,8 +211,8 @@ fast_inject_one(struct fast *f, uint32_t s)
 static bool
 fast_inward(const struct fast_source *x)
 {
-	for (uint64_t w = x->word; fast_more(w); w = fast_next(w)) {
-		const struct ranks_rec *rec = fast_rec(w, x->recs, x->nports);
+	for (uint64_t w = x->word; ranks_more(w); w = ranks_next(w)) {
+		const struct ranks_rec *rec = ranks_rec_of(w, x->recs, x->nports);
 
 		if (rec != NULL && (rec->to & RANKS_ENDPOINT))
 			return false;
@@ -233,10 +233,10 @@ fast_inject(struct fast *f)
 			continue;
 		check_fast_source(f, s, &x);
 		if (x.same && fast_inward(&x)) {
-			for (uint64_t w = x.word; fast_more(w);
-			     w = fast_next(w)) {
+			for (uint64_t w = x.word; ranks_more(w);
+			     w = ranks_next(w)) {
 				const struct ranks_rec *rec =
-					fast_rec(w, x.recs, x.nports);
+					ranks_rec_of(w, x.recs, x.nports);
 
 				if (rec != NULL)
 					fast_hop_all(f, rec, w >> 13 & 7);
@@ -272,9 +272,9 @@ fast_search(struct fast *f)
 		check_fast_plane(f, plane);
 		lane = (const uint16_t (*)[RANKS_TILE])fast_lanes(r, plane, u);
 		for (unsigned int i = 0; i < r->alts[plane] &&
-		     fast_more(lane[i][f->k]); i++) {
+		     ranks_more(lane[i][f->k]); i++) {
 			const struct ranks_rec *rec =
-				fast_rec(lane[i][f->k], recs, nports);
+				ranks_rec_of(lane[i][f->k], recs, nports);
 
 			if (rec == NULL)
 				continue;
@@ -333,12 +333,12 @@ fast_place(struct fast *f, struct fast_scan *x, const uint16_t hop[RANKS_TILE])
 	uint64_t w[2];
 
 	memcpy(w, hop, sizeof(w));
-	if (w[0] == w[1] && w[0] == (w[0] & 0xffff) * FAST_ONES) {
+	if (w[0] == w[1] && w[0] == (w[0] & 0xffff) * RANKS_ONES) {
 		const unsigned int q = hop[0] >> 13;
 		const struct ranks_rec *rec =
-			x->recs + q * x->stride + (hop[0] & FAST_PORT);
+			x->recs + q * x->stride + (hop[0] & RANKS_PORT);
 
-		if ((hop[0] & FAST_PORT) >= x->nports || rec->rank == 0)
+		if ((hop[0] & RANKS_PORT) >= x->nports || rec->rank == 0)
 			return;
 		if (!(rec->to & FAST_ODD)) {
 			fast_one(x, rec, q);
@@ -348,10 +348,10 @@ fast_place(struct fast *f, struct fast_scan *x, const uint16_t hop[RANKS_TILE])
 	for (unsigned int k = 0; k < RANKS_TILE; k++) {
 		const unsigned int q = hop[k] >> 13;
 		const struct ranks_rec *rec =
-			x->recs + q * x->stride + (hop[k] & FAST_PORT);
+			x->recs + q * x->stride + (hop[k] & RANKS_PORT);
 		uint32_t *in, rank;
 
-		if ((hop[k] & FAST_PORT) >= x->nports || rec->rank == 0)
+		if ((hop[k] & RANKS_PORT) >= x->nports || rec->rank == 0)
 			continue;
 		rank = rec->rank;
 		/* no branches: the minimum is unpredictable */
