@@ -43,6 +43,17 @@ find(const char *const names[], size_t n, const char *name)
 }
 
 int
+rxl_profile_find(const char *name, enum rl_profile *p)
+{
+	for (int i = RL_PROFILE_RXL; i <= RL_PROFILE_CXL_SEP_ACK; i++)
+		if (strcmp(name, rl_profile_name((enum rl_profile)i)) == 0) {
+			*p = (enum rl_profile)i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int
 rxl_retry_find(const char *name, enum rl_e2e_retry *r)
 {
 	const int i = find(retry_name, RL_ARRAY_SIZE(retry_name), name);

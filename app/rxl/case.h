@@ -64,6 +64,7 @@ int rxl_case_run(const struct rxl_case *c, struct rxl_outcome *out);
 uint32_t rxl_case_latency_slots(const struct rxl_case *c);
 
 /** Any thread. Look up by name. @return 0, or -ENOENT */
+int rxl_profile_find(const char *name, enum rl_profile *p);
 int rxl_retry_find(const char *name, enum rl_e2e_retry *r);
 int rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
 		   enum rl_isn_kind *i);

@@ -19,7 +19,6 @@
 #include <jansson.h>
 
 #include "case.h"
-#include "profile.h"
 #include "rl_rxl_app.h"
 #include "rl_rxl_expect.h"
 #include "scenario.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "case.h"
 #include "driver.h"
 #include "opts.h"
-#include "profile.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
 #include "scenario.h"
