@@ -42,61 +42,34 @@
 #define RELEASE_ANSWERS 2
 #define FAILS_MAX 10
 
-static bool
-phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
-{
-	switch (from) {
-	case RL_CONTROLLER_LEARN:
-		return to == RL_CONTROLLER_RELEASE ||
-		       to == RL_CONTROLLER_HOLD || to == RL_CONTROLLER_STAGE ||
-		       to == RL_CONTROLLER_INSTALL;
-	case RL_CONTROLLER_IDLE:
-		return to == RL_CONTROLLER_GATHER || to == RL_CONTROLLER_HOLD ||
-		       to == RL_CONTROLLER_PORTS;
-	case RL_CONTROLLER_GATHER:
-		return to == RL_CONTROLLER_COMPUTE;
-	case RL_CONTROLLER_COMPUTE:
-		return to == RL_CONTROLLER_IDLE ||
-		       to == RL_CONTROLLER_GATHER ||
-		       to == RL_CONTROLLER_COMPUTE ||
-		       to == RL_CONTROLLER_HOLD ||
-		       to == RL_CONTROLLER_STAGE ||
-		       to == RL_CONTROLLER_INSTALL ||
-		       to == RL_CONTROLLER_RELEASE ||
-		       to == RL_CONTROLLER_QUIET;
-	case RL_CONTROLLER_STAGE:
-		return to == RL_CONTROLLER_PASS || to == RL_CONTROLLER_HOLD;
-	case RL_CONTROLLER_PASS:
-		return to == RL_CONTROLLER_INSTALL || to == RL_CONTROLLER_HOLD;
-	case RL_CONTROLLER_HOLD:
-		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_HOLD ||
-		       to == RL_CONTROLLER_STAGE || to == RL_CONTROLLER_RELEASE;
-	case RL_CONTROLLER_DRAIN:
-		return to == RL_CONTROLLER_QUIET || to == RL_CONTROLLER_HOLD ||
-		       to == RL_CONTROLLER_STAGE ||
-		       to == RL_CONTROLLER_COMPUTE ||
-		       to == RL_CONTROLLER_INSTALL ||
-		       to == RL_CONTROLLER_RELEASE;
-	case RL_CONTROLLER_QUIET:
-		return to == RL_CONTROLLER_COMPUTE ||
-		       to == RL_CONTROLLER_RELEASE;
-	case RL_CONTROLLER_INSTALL:
-		return to == RL_CONTROLLER_QUIET ||
-		       to == RL_CONTROLLER_RELEASE;
-	case RL_CONTROLLER_RELEASE:
-		return to == RL_CONTROLLER_PORTS || to == RL_CONTROLLER_IDLE;
-	case RL_CONTROLLER_PORTS:
-		return to == RL_CONTROLLER_IDLE;
-	}
-	return false;
-}
+#define TO(phase) (1u << RL_CONTROLLER_##phase)
+
+/* The phases that may follow each. */
+static const uint16_t phase_next[] = {
+	[RL_CONTROLLER_LEARN] = TO(RELEASE) | TO(HOLD) | TO(STAGE) |
+				TO(INSTALL),
+	[RL_CONTROLLER_IDLE] = TO(GATHER) | TO(HOLD) | TO(PORTS),
+	[RL_CONTROLLER_GATHER] = TO(COMPUTE),
+	[RL_CONTROLLER_COMPUTE] = TO(IDLE) | TO(GATHER) | TO(COMPUTE) |
+				  TO(HOLD) | TO(STAGE) | TO(INSTALL) |
+				  TO(RELEASE) | TO(QUIET),
+	[RL_CONTROLLER_HOLD] = TO(DRAIN) | TO(HOLD) | TO(STAGE) | TO(RELEASE),
+	[RL_CONTROLLER_DRAIN] = TO(QUIET) | TO(HOLD) | TO(STAGE) | TO(COMPUTE) |
+				TO(INSTALL) | TO(RELEASE),
+	[RL_CONTROLLER_QUIET] = TO(COMPUTE) | TO(RELEASE),
+	[RL_CONTROLLER_STAGE] = TO(PASS) | TO(HOLD),
+	[RL_CONTROLLER_PASS] = TO(INSTALL) | TO(HOLD),
+	[RL_CONTROLLER_INSTALL] = TO(QUIET) | TO(RELEASE),
+	[RL_CONTROLLER_RELEASE] = TO(PORTS) | TO(IDLE),
+	[RL_CONTROLLER_PORTS] = TO(IDLE),
+};
 
 /* The only writer of the phase. */
 void
 ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
 	      uint64_t now_ns)
 {
-	RL_ASSERT(phase_legal(c->phase, to));
+	RL_ASSERT(phase_next[c->phase] >> to & 1);
 	c->phase = to;
 	c->phase_ns = now_ns;
 	c->due_ns = RL_NEVER;
