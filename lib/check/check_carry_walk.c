@@ -258,21 +258,6 @@ lane_from_switch(struct carry_lane *l, const struct lane_target *x, uint32_t v,
 	return true;
 }
 
-/* The word by which a source injects packets of a level, and their class. */
-static uint64_t
-source_word(const struct carry_lane *l, uint32_t s, unsigned int level,
-	    const struct ranks_rec **recs)
-{
-	const struct ranks_map *m = l->m;
-	const struct rl_fwd *f = &m->in->fwd[m->nsw + s];
-	const unsigned int sl = ranks_sl(m, f, l->dst, level);
-	const unsigned int p = f->inject_plane[sl];
-
-	*recs = m->rec[m->slc_of[sl]] +
-		(size_t)m->port0[m->nsw + s] * RL_FWD_PLANES;
-	return rl_fwd_word(f, p < f->nplanes ? p : 0, (uint16_t)l->dst);
-}
-
 static bool
 lane_from_source(struct carry_lane *l, const struct lane_target *x, uint32_t s)
 {
@@ -280,7 +265,8 @@ lane_from_source(struct carry_lane *l, const struct lane_target *x, uint32_t s)
 		return true;
 	for (unsigned int q = 0; q < l->m->levels; q++) {
 		const struct ranks_rec *recs;
-		uint64_t w = source_word(l, s, q, &recs);
+		unsigned int slc;
+		uint64_t w = ranks_word(l->m, s, l->dst, q, &recs, &slc);
 		bool is_first = true;
 
 		for (; ranks_more(w); w = ranks_next(w)) {
@@ -347,7 +333,8 @@ carry_lane_inject(struct carry_lane *l, uint32_t s)
 	l->looked++;
 	for (unsigned int q = 0; q < m->levels; q++) {
 		const struct ranks_rec *recs, *rec;
-		uint64_t w = source_word(l, s, q, &recs);
+		unsigned int slc;
+		uint64_t w = ranks_word(m, s, l->dst, q, &recs, &slc);
 		uint32_t hops = 0;
 
 		for (; ranks_more(w); w = ranks_next(w)) {
@@ -380,7 +367,9 @@ source_leads(const struct carry_lane *l, uint32_t s, uint32_t at)
 {
 	for (unsigned int q = 0; q < l->m->levels; q++) {
 		const struct ranks_rec *recs;
-		const uint64_t word = source_word(l, s, q, &recs);
+		unsigned int slc;
+		const uint64_t word = ranks_word(l->m, s, l->dst, q, &recs,
+						 &slc);
 
 		if (ranks_leads(word, recs, lane_ports(l, l->m->nsw + s), at))
 			return true;

@@ -59,11 +59,6 @@ check_fast_plane(struct fast *f, unsigned int plane)
 		check_fast_gather(f, plane);
 }
 
-/** The word that a source injects by for @p dst, and its records. */
-uint64_t check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
-			 unsigned int level, const struct ranks_rec **recs,
-			 unsigned int *slc);
-
 /** The same for all destinations at once, if it is the same. */
 void check_fast_source(struct fast *f, uint32_t s, struct fast_source *x);
 

@@ -166,6 +166,22 @@ ranks_sl(const struct ranks_map *m, const struct rl_fwd *f, uint32_t dst,
 	       (RL_SLS - 1);
 }
 
+/** The word that source @p s injects packets of a level by for @p dst, its
+    records and its class. */
+static inline uint64_t
+ranks_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
+	   unsigned int level, const struct ranks_rec **recs, unsigned int *slc)
+{
+	const uint32_t dev = m->nsw + s;
+	const struct rl_fwd *f = &m->in->fwd[dev];
+	const unsigned int sl = ranks_sl(m, f, dst, level);
+	const unsigned int p = f->inject_plane[sl];
+
+	*slc = m->slc_of[sl];
+	*recs = m->rec[*slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
+	return rl_fwd_word(f, p < f->nplanes ? p : 0, (uint16_t)dst);
+}
+
 /**
  * Checks all that leads to the destinations @p from to @p from + RANKS_TILE,
  * those with a bit in @p want, under the assumptions of the fast path. Returns

@@ -205,7 +205,7 @@ arrive_one(struct arrive *a, uint32_t s)
 	for (unsigned int q = 0; q < m->levels; q++) {
 		const struct ranks_rec *recs;
 		unsigned int slc;
-		const uint64_t w = check_fast_word(m, s, dst, q, &recs, &slc);
+		const uint64_t w = ranks_word(m, s, dst, q, &recs, &slc);
 		const uint32_t hops = arrive_follow(
 			f, ranks_first(w, recs, m->port0[dev + 1] -
 						m->port0[dev]), slc);

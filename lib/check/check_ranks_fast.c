@@ -79,21 +79,6 @@ check_fast_gather(struct fast *f, unsigned int plane)
 	}
 }
 
-uint64_t
-check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
-		unsigned int level, const struct ranks_rec **recs,
-		unsigned int *slc)
-{
-	const uint32_t dev = m->nsw + s;
-	const struct rl_fwd *fwd = &m->in->fwd[dev];
-	const unsigned int sl = ranks_sl(m, fwd, dst, level);
-	const unsigned int p = fwd->inject_plane[sl];
-
-	*slc = m->slc_of[sl];
-	*recs = m->rec[*slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
-	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
-}
-
 /* Injects for a source and all that inject alike. */
 static void
 fast_alike(struct fast *f, uint32_t s)
@@ -193,8 +178,7 @@ fast_inject_one(struct fast *f, uint32_t s)
 	for (unsigned int q = 0; q < m->levels && dev != f->dst_dev; q++) {
 		const struct ranks_rec *recs;
 		unsigned int slc;
-		uint64_t w = check_fast_word(m, s, f->from + f->k, q, &recs,
-					     &slc);
+		uint64_t w = ranks_word(m, s, f->from + f->k, q, &recs, &slc);
 
 		for (; ranks_more(w); w = ranks_next(w)) {
 			const struct ranks_rec *rec = ranks_rec_of(
