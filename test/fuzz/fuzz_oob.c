@@ -71,7 +71,8 @@ check(bool good)
 static void
 messages(const char *text, size_t len)
 {
-	struct rl_resil_msg *m = calloc(2 * RL_OOB_MSGS_MAX, sizeof(*m));
+	/* made once: they are large, and most texts are refused */
+	static struct rl_resil_msg m[RL_OOB_MSGS_MAX], back[RL_OOB_MSGS_MAX];
 	const struct rl_topo *topo = &fuzz_fabric()->topo;
 	const int n = rl_oob_msgs_read(topo, text, len, m);
 	char *again;
@@ -83,13 +84,10 @@ messages(const char *text, size_t len)
 		      m[i].port < topo->dev[m[i].dev].nports);
 	if (n >= 0) {
 		again = rl_oob_msgs_text(topo, m, (uint32_t)n);
-		check(rl_oob_msgs_read(topo, again, strlen(again),
-				       m + RL_OOB_MSGS_MAX) == n);
-		check(memcmp(m, m + RL_OOB_MSGS_MAX,
-			     (size_t)n * sizeof(*m)) == 0);
+		check(rl_oob_msgs_read(topo, again, strlen(again), back) == n);
+		check(memcmp(m, back, (size_t)n * sizeof(m[0])) == 0);
 		free(again);
 	}
-	free(m);
 }
 
 static void
