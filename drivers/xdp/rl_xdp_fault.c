@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -56,22 +55,13 @@ quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* If attached, it ends with this process: no lease is needed. */
 static int
 renew(struct rl_xdp_fault *f)
 {
 	const uint64_t until_ns =
 		f->chain_fd < 0 ? UINT64_MAX
-				: clock_ns() + RL_XDP_LEASE_MS * 1000000ull;
+				: xdp_clock_ns() + RL_XDP_LEASE_MS * 1000000ull;
 	const uint32_t zero = 0;
 
 	if (bpf_map_update_elem(f->until_fd, &zero, &until_ns, BPF_ANY) != 0)
@@ -225,9 +215,7 @@ look(struct rl_xdp_fault *f, const char *ifname, char *err)
 	slot = xdp_map_open(fd, "rl_chain");
 	if (slot < 0) {
 		close(fd);
-		return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) "
-				  "is attached already; ip link set %s xdp off "
-				  "removes it", ifname, name, id, ifname);
+		return xdp_taken(err, ifname, name, id);
 	}
 	if (bpf_map_lookup_elem(slot, &zero, &in_slot) == 0) {
 		close(slot);
@@ -350,7 +338,7 @@ lives(const struct rl_xdp_fault *f)
 	uint64_t until_ns;
 
 	return bpf_map_lookup_elem(f->until_fd, &zero, &until_ns) == 0 &&
-	       until_ns > clock_ns();
+	       until_ns > xdp_clock_ns();
 }
 
 int

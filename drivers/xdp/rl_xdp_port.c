@@ -81,10 +81,7 @@ rl_xdp_port_check(const char *ifname, uint32_t queue, char *err)
 		if (prog >= 0)
 			close(prog);
 		if (!is_librarys(name))
-			return xdp_refuse(err, -EBUSY, "%s: the XDP program %s "
-					  "(id %u) is attached already; ip "
-					  "link set %s xdp off removes it",
-					  ifname, name, id, ifname);
+			return xdp_taken(err, ifname, name, id);
 	}
 	if (is_taken(ifindex, queue))
 		return xdp_refuse(err, -EBUSY, "%s: another process has an "

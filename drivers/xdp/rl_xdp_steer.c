@@ -47,15 +47,6 @@ rl_xdp_steer_path(char *path, size_t len, char *err)
 }
 
 static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t
 pid_space(void)
 {
 	struct stat st;
@@ -70,7 +61,7 @@ may_live(const struct rl_steer_owner *o)
 	if (o->pid_space == pid_space() && o->pid != 0 &&
 	    kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)
 		return false;
-	return clock_ns() < o->until_ns;
+	return xdp_clock_ns() < o->until_ns;
 }
 
 /* Waits until it is gone, or has no owner. @return whether it has no owner */
@@ -79,14 +70,14 @@ left_behind(int owner_fd)
 {
 	const struct timespec nap = { .tv_nsec = 20000000 };
 	const uint64_t end_ns =
-		clock_ns() + (RL_XDP_STEER_LEASE_MS + 200) * 1000000ull;
+		xdp_clock_ns() + (RL_XDP_STEER_LEASE_MS + 200) * 1000000ull;
 	const uint32_t zero = 0;
 	struct rl_steer_owner o = { 0 };
 
 	while (bpf_map_lookup_elem(owner_fd, &zero, &o) == 0) {
 		if (!may_live(&o))
 			return true;
-		if (clock_ns() > end_ns)
+		if (xdp_clock_ns() > end_ns)
 			return false;
 		nanosleep(&nap, NULL);
 	}
@@ -111,9 +102,7 @@ rl_xdp_steer_clear(const char *ifname, char *err)
 	owner = xdp_map_open(prog, "rl_steer_owner");
 	close(prog);
 	if (owner < 0)
-		return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) "
-				  "is attached already; ip link set %s xdp off "
-				  "removes it", ifname, name, id, ifname);
+		return xdp_taken(err, ifname, name, id);
 	if (!left_behind(owner))
 		rc = xdp_refuse(err, -EBUSY, "%s: another process of reflit's "
 				"has its links there", ifname);
@@ -155,7 +144,7 @@ void
 rl_xdp_steer_renew(const struct rl_xdp_steer *s)
 {
 	const struct rl_steer_owner o = {
-		.until_ns = clock_ns() + RL_XDP_STEER_LEASE_MS * 1000000ull,
+		.until_ns = xdp_clock_ns() + RL_XDP_STEER_LEASE_MS * 1000000ull,
 		.pid = (uint64_t)getpid(),
 		.pid_space = pid_space(),
 	};

@@ -3,6 +3,7 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -22,6 +23,23 @@ xdp_refuse(char *err, int code, const char *fmt, ...)
 	vsnprintf(err, RL_XDP_ERR_MAX, fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+int
+xdp_taken(char *err, const char *ifname, const char *name, uint32_t id)
+{
+	return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) is "
+			  "attached already; ip link set %s xdp off removes it",
+			  ifname, name, id, ifname);
+}
+
+uint64_t
+xdp_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
 int

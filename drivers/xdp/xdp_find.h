@@ -17,6 +17,12 @@
 int xdp_refuse(char *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** Says so of a program that is not ours. @return -EBUSY */
+int xdp_taken(char *err, const char *ifname, const char *name, uint32_t id);
+
+/** CLOCK_MONOTONIC, as leases are counted. */
+uint64_t xdp_clock_ns(void);
+
 /** @return the interface's index, or -ENODEV */
 int xdp_ifindex(const char *ifname, char *err);
 
