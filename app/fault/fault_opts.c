@@ -6,62 +6,47 @@
 
 #include "fault_opts.h"
 #include "opts.h"
+#include "parse.h"
 
 #define RATE_ONE (1ull << 32)
 #define DEFAULT_SEED 1
 #define CORRUPT_BYTES_MAX 8
 
-static int
-number(const char *text, int base, uint64_t max, uint64_t *v)
-{
-	char *end = NULL;
+#define TO(field) offsetof(struct fault_opts, field)
 
-	errno = 0;
-	if (text[0] == '\0' || strchr(" +-", text[0]) != NULL)
-		return -EINVAL;
-	*v = strtoull(text, &end, base);
-	return errno == 0 && *end == '\0' && *v <= max ? 0 : -EINVAL;
+/* The option has set so many bytes of the faults. */
+static void
+given(struct fault_opts *o, const struct opt *opt, size_t bytes)
+{
+	memset((uint8_t *)&o->given + opt->at - TO(set), 0xff, bytes);
+	o->any = true;
 }
 
-/* A number that a fault is set to. */
 static int
-take_number(const struct opt *opt, const char *text, void *to)
+take_nth(const struct opt *opt, const char *text, void *to)
 {
-	struct fault_opts *o = to;
-	uint64_t v = 0;
+	given(to, opt, sizeof(uint32_t));
+	return opt_u32(opt, text, to);
+}
 
-	if (number(text, 10, opt->max, &v) != 0)
-		return -EINVAL;
-	if (opt->at == offsetof(struct fault_opts, set.seed)) {
-		o->set.seed = v;
-		o->changes |= FAULT_SEED;
-	} else {
-		o->set.drop_nth = (uint32_t)v;
-		o->changes |= FAULT_DROP_NTH;
-	}
-	return 0;
+static int
+take_seed(const struct opt *opt, const char *text, void *to)
+{
+	given(to, opt, sizeof(uint64_t));
+	return opt_u64(opt, text, to);
 }
 
 static int
 take_rate(const struct opt *opt, const char *text, void *to)
 {
-	struct fault_opts *o = to;
-	char *end = NULL;
 	double r;
 
-	if (text[strspn(text, "0123456789.e-")] == '\0' && text[0] != '-' &&
-	    text[0] != '\0') {
-		r = strtod(text, &end);
-		if (*end == '\0' && r >= 0 && r <= 1) {
-			*(uint64_t *)((char *)to + opt->at) =
-				(uint64_t)(r * (double)RATE_ONE + 0.5);
-			o->changes |= opt->at == offsetof(struct fault_opts,
-							  set.drop_below) ?
-					      FAULT_DROP_RATE : FAULT_DUPLICATE;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	if (parse_rate(text, 0, 1, &r) != 0)
+		return -EINVAL;
+	*(uint64_t *)((char *)to + opt->at) =
+		(uint64_t)(r * (double)RATE_ONE + 0.5);
+	given(to, opt, sizeof(uint64_t));
+	return 0;
 }
 
 static int
@@ -72,17 +57,16 @@ corrupt(const struct opt *opt, const char *text, void *to)
 	uint64_t n = 0, bytes = 1;
 	char nth[24];
 
-	(void)opt;
 	snprintf(nth, sizeof(nth), "%.*s",
 		 (int)(colon != NULL ? colon - text : (long)strlen(text)),
 		 text);
-	if (number(nth, 10, UINT32_MAX, &n) != 0 ||
-	    (colon != NULL && number(colon + 1, 10, CORRUPT_BYTES_MAX,
-				     &bytes) != 0) || bytes == 0)
+	if (parse_number(nth, 0, UINT32_MAX, &n) != 0 ||
+	    (colon != NULL && parse_number(colon + 1, 1, CORRUPT_BYTES_MAX,
+					   &bytes) != 0))
 		return -EINVAL;
 	o->set.corrupt_nth = (uint32_t)n;
 	o->set.corrupt_bytes = (uint32_t)bytes;
-	o->changes |= FAULT_CORRUPT;
+	given(o, opt, 2 * sizeof(uint32_t));
 	return 0;
 }
 
@@ -103,7 +87,7 @@ duration(const struct opt *opt, const char *text, void *to)
 	snprintf(n, sizeof(n), "%.*s", (int)digits, text);
 	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(text + digits, units[i].unit) == 0 &&
-		    number(n, 10, 1000000, &v) == 0 && v > 0) {
+		    parse_number(n, 1, 1000000, &v) == 0) {
 			o->duration_ns = v * units[i].ns;
 			return 0;
 		}
@@ -115,14 +99,18 @@ static int
 ethertype(const struct opt *opt, const char *text, void *to)
 {
 	struct fault_opts *o = to;
-	uint64_t v = 0;
+	char *end = NULL;
 
-	(void)opt;
-	if (strcmp(text, "all") != 0 &&
-	    (number(text, 16, 0xffff, &v) != 0 || v < 0x600))
-		return -EINVAL;
-	o->set.ethertype = (uint32_t)v;
-	o->changes |= FAULT_ETHERTYPE;
+	o->set.ethertype = 0;
+	if (strcmp(text, "all") != 0) {
+		const unsigned long v = strtoul(text, &end, 16);
+
+		if (strchr(" +-", text[0]) != NULL || *end != '\0' ||
+		    v < 0x600 || v > 0xffff)
+			return -EINVAL;
+		o->set.ethertype = (uint32_t)v;
+	}
+	given(o, opt, sizeof(o->set.ethertype));
 	return 0;
 }
 
@@ -131,20 +119,25 @@ one_way(const struct opt *opt, const char *text, void *to)
 {
 	struct fault_opts *o = to;
 
-	(void)opt;
 	if (text != NULL && strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
 		return -EINVAL;
 	o->set.one_way = text == NULL || strcmp(text, "on") == 0;
-	o->changes |= FAULT_ONE_WAY;
+	given(o, opt, sizeof(o->set.one_way));
 	return 0;
 }
 
+/* Faults that are not given beside it are 0. */
 static int
 take_clear(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
+
 	(void)opt;
 	(void)text;
-	((struct fault_opts *)to)->changes |= FAULT_CLEAR;
+	o->clear = true;
+	o->given.one_way = UINT32_MAX;
+	o->given.drop_nth = o->given.corrupt_nth = UINT32_MAX;
+	o->given.drop_below = o->given.duplicate_below = UINT64_MAX;
 	return 0;
 }
 
@@ -157,22 +150,22 @@ take_mode(const struct opt *opt, const char *text, void *to)
 	return 0;
 }
 
-#define TO(field) offsetof(struct fault_opts, field)
 #define A_RATE "a probability of 0 to 1"
 
 static const struct opt table[] = {
-	{ "drop-nth", "N", take_number, TO(set.drop_nth), 0, UINT32_MAX,
+	{ "drop-nth", "N", take_nth, TO(set.drop_nth), 0, UINT32_MAX,
 	  "a number", .help = "drop every N-th frame; 0: none" },
 	{ "drop-rate", "R", take_rate, TO(set.drop_below), 0, 0, A_RATE,
 	  .help = "drop frames with probability R (0.02: 2 %)" },
-	{ "one-way", "[on|off]", one_way, 0, 0, 0, "on or off",
+	{ "one-way", "[on|off]", one_way, TO(set.one_way), 0, 0,
+	  "on or off",
 	  .help = "drop all frames received on IFACE" },
-	{ "corrupt", "N[:BYTES]", corrupt, 0, 0, 0,
+	{ "corrupt", "N[:BYTES]", corrupt, TO(set.corrupt_nth), 0, 0,
 	  "N or N:BYTES, BYTES 1 to 8",
 	  .help = "change BYTES bytes (1) of every N-th frame" },
 	{ "duplicate", "R", take_rate, TO(set.duplicate_below), 0, 0, A_RATE,
 	  .help = "duplicate received frames with probability R" },
-	{ "ethertype", "HEX|all", ethertype, 0, 0, 0,
+	{ "ethertype", "HEX|all", ethertype, TO(set.ethertype), 0, 0,
 	  "all, or 600 to ffff (hex)",
 	  .help = "affect only such frames; default all (flit frames: 88b5)" },
 	{ "clear", NULL, take_clear, 0,
@@ -186,7 +179,7 @@ static const struct opt table[] = {
 	  .help = "run in the driver, or not at all" },
 	{ "generic", NULL, take_mode, 0,
 	  .help = "run before the stack, on any interface" },
-	{ "seed", "N", take_number, TO(set.seed), 0, UINT64_MAX, "a number",
+	{ "seed", "N", take_seed, TO(set.seed), 0, UINT64_MAX, "a number",
 	  .help = "seed for random faults; default 1" },
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the report as JSON ('-': here)" },
@@ -237,7 +230,7 @@ fault_opts_parse(struct fault_opts *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	o->ifname = argv[first];
-	if (o->show && o->changes != 0) {
+	if (o->show && (o->any || o->clear)) {
 		fputs("reflit-fault: --show changes nothing: leave out the "
 		      "faults beside it\n", stderr);
 		return -EINVAL;
@@ -248,25 +241,11 @@ fault_opts_parse(struct fault_opts *o, int argc, char **argv)
 void
 fault_opts_apply(const struct fault_opts *o, struct rl_fault_set *set)
 {
-	if (o->changes & FAULT_CLEAR) {
-		set->one_way = 0;
-		set->drop_nth = set->corrupt_nth = 0;
-		set->drop_below = set->duplicate_below = 0;
-	}
-	if (o->changes & FAULT_DROP_NTH)
-		set->drop_nth = o->set.drop_nth;
-	if (o->changes & FAULT_DROP_RATE)
-		set->drop_below = o->set.drop_below;
-	if (o->changes & FAULT_ONE_WAY)
-		set->one_way = o->set.one_way;
-	if (o->changes & FAULT_CORRUPT) {
-		set->corrupt_nth = o->set.corrupt_nth;
-		set->corrupt_bytes = o->set.corrupt_bytes;
-	}
-	if (o->changes & FAULT_DUPLICATE)
-		set->duplicate_below = o->set.duplicate_below;
-	if (o->changes & FAULT_ETHERTYPE)
-		set->ethertype = o->set.ethertype;
-	if (o->changes & FAULT_SEED)
-		set->seed = o->set.seed;
+	const uint8_t *mask = (const uint8_t *)&o->given;
+	const uint8_t *from = (const uint8_t *)&o->set;
+	uint8_t *to = (uint8_t *)set;
+
+	for (size_t i = 0; i < sizeof(*set); i++)
+		if (mask[i] != 0)
+			to[i] = from[i];
 }

@@ -12,23 +12,13 @@
 
 #include "rl_xdp.h"
 
-/** A bit for each setting that the options change. */
-enum fault_change {
-	FAULT_DROP_NTH = 1 << 0,
-	FAULT_DROP_RATE = 1 << 1,
-	FAULT_ONE_WAY = 1 << 2,
-	FAULT_CORRUPT = 1 << 3,
-	FAULT_DUPLICATE = 1 << 4,
-	FAULT_ETHERTYPE = 1 << 5,
-	FAULT_SEED = 1 << 6,
-	FAULT_CLEAR = 1 << 7,
-};
-
 struct fault_opts {
 	const char *ifname;
 	const char *json;     /**< NULL: no report file */
 	struct rl_fault_set set;
-	uint32_t changes;     /**< enum fault_change */
+	struct rl_fault_set given; /**< all ones where `set` is to be taken */
+	bool any;	      /**< any of it, not counting --clear */
+	bool clear;
 	enum rl_xdp_mode mode;
 	uint64_t duration_ns; /**< 0: until a signal */
 	bool show;

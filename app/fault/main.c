@@ -235,7 +235,7 @@ main(int argc, char **argv)
 		rl_xdp_fault_close(f);
 		return rc;
 	}
-	if (rc != -ENOENT || o.show || o.changes == FAULT_CLEAR) {
+	if (rc != -ENOENT || o.show || (o.clear && !o.any)) {
 		fprintf(stderr, NAME ": %s\n", err);
 		return 2;
 	}
