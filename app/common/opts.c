@@ -3,12 +3,13 @@
 #include "opts.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "option_next.h"
 #include "parse.h"
 #include "rl_base.h"
+#include "rl_near.h"
 
 #define OPTS_MAX 64
 
@@ -109,12 +110,103 @@ take(const struct opts *p, const struct opt *o, const char *arg, void *to)
 	return ret;
 }
 
+/* A word without its dashes and its argument. */
+static void
+bare(const char *word, char *buf, size_t len)
+{
+	const char *name = word + strspn(word, "-");
+
+	snprintf(buf, len, "%.*s", (int)strcspn(name, "="), name);
+}
+
+/* Two options begin like @p name, and the first does it differently. */
+static bool
+ambiguous(const char *name, const struct option *longs, const char *of[2])
+{
+	unsigned int n = 0;
+
+	for (; longs->name != NULL && n < 2; longs++)
+		if (strncmp(longs->name, name, strlen(name)) == 0)
+			of[n++] = longs->name;
+	return n == 2;
+}
+
+static const char *
+nearest(const char *name, const struct option *longs)
+{
+	unsigned int least = RL_NEAR_FAR;
+	const char *best = NULL;
+
+	for (; longs->name != NULL; longs++) {
+		const unsigned int d = rl_name_distance(name, longs->name);
+
+		if (d < least) {
+			least = d;
+			best = longs->name;
+		}
+	}
+	return best;
+}
+
+static void
+complain_of_word(const char *program, int c, const char *word,
+		 const struct option *longs)
+{
+	const char *of[2], *near;
+	char name[64];
+
+	bare(word, name, sizeof(name));
+	if (c == ':') {
+		fprintf(stderr, "%s: %s needs an argument; see --help\n",
+			program, word);
+	} else if (strncmp(word, "--", 2) != 0) {
+		fprintf(stderr, "%s: there is no option -%c; see --help\n",
+			program, optopt);
+	} else if (optopt != 0) {
+		fprintf(stderr, "%s: --%s takes no argument\n", program, name);
+	} else if (name[0] != '\0' && ambiguous(name, longs, of)) {
+		fprintf(stderr, "%s: --%s may be --%s or --%s\n", program,
+			name, of[0], of[1]);
+	} else {
+		near = nearest(name, longs);
+		if (near != NULL)
+			fprintf(stderr, "%s: there is no option --%s; did you "
+					"mean --%s?\n", program, name, near);
+		else
+			fprintf(stderr, "%s: there is no option --%s; see "
+					"--help\n", program, name);
+	}
+}
+
+/*
+ * getopt_long() whose error is one line on standard error, with the option that
+ * was probably meant. @return as getopt_long(): '?' after an error
+ */
+static int
+option_next(const char *program, int argc, char *const argv[],
+	    const char *shorts, const struct option *longs)
+{
+	const int before = optind, prints = opterr;
+	int c;
+
+	opterr = 0;
+	optopt = 0;
+	c = getopt_long(argc, argv, shorts, longs, NULL);
+	opterr = prints; /* EAL's getopt_long() prints its own errors */
+	if (c != '?' && c != ':')
+		return c;
+	/* a short option among others: the index stays */
+	complain_of_word(program, c, optind > before ? argv[optind - 1] : "-",
+			 longs);
+	return '?';
+}
+
 int
 opts_read(const struct opts *p, int argc, char **argv, void *to)
 {
 	struct option longs[OPTS_MAX + 1];
-	char letters[2 * OPTS_MAX + 1] = "";
-	size_t n = 0, len = 0;
+	char letters[OPTS_MAX + 2] = ":"; /* ':' if an argument is missing */
+	size_t n = 0, len = 1;
 	int c;
 
 	memset(longs, 0, sizeof(longs));
