@@ -24,40 +24,26 @@ host_lcore_park(struct host_lcore *lc)
 
 	/* release: pairs with the acquire in host_pause() */
 	atomic_store_explicit(&lc->parked, 1, memory_order_release);
-	/* acquire: pairs with the release in host_resume() */
+	/* acquire: pairs with the release in host_pause() */
 	while (atomic_load_explicit(&h->pause, memory_order_acquire) != 0 &&
 	       atomic_load_explicit(&h->stop, memory_order_relaxed) == 0)
 		nanosleep(&nap, NULL);
 	atomic_store_explicit(&lc->parked, 0, memory_order_release);
 }
 
-/* Pauses all lcores; with one lcore the caller is that lcore. */
+/* Pauses all lcores, or lets them go on: the next pause must not find one still
+   parked. With one lcore the caller is that lcore. */
 static void
-host_pause(struct host *h)
+host_pause(struct host *h, bool on)
 {
 	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
 
 	if (h->sliced || !h->running)
 		return;
-	atomic_store_explicit(&h->pause, 1, memory_order_relaxed);
+	atomic_store_explicit(&h->pause, on, memory_order_release);
 	for (uint32_t i = 0; i < h->nlcores; i++)
 		while (atomic_load_explicit(&h->lcore[h->lcore_id[i]]->parked,
-					    memory_order_acquire) == 0)
-			nanosleep(&nap, NULL);
-}
-
-static void
-host_resume(struct host *h)
-{
-	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
-
-	if (h->sliced || !h->running)
-		return;
-	atomic_store_explicit(&h->pause, 0, memory_order_release);
-	/* the next pause must not find an lcore still parked */
-	for (uint32_t i = 0; i < h->nlcores; i++)
-		while (atomic_load_explicit(&h->lcore[h->lcore_id[i]]->parked,
-					    memory_order_acquire) != 0)
+					    memory_order_acquire) != on)
 			nanosleep(&nap, NULL);
 }
 
@@ -107,7 +93,7 @@ host_dev_crash(struct host *h, uint32_t dev)
 
 	if (h->dead[dev])
 		return -EALREADY;
-	host_pause(h);
+	host_pause(h, true);
 	h->dead[dev] = true;
 	host_lcores_deal(h);
 	orders_off(h, dev);
@@ -126,7 +112,7 @@ host_dev_crash(struct host *h, uint32_t dev)
 	atomic_store_explicit(&d->core.idle, 1, memory_order_relaxed);
 	clients_told(h, dev);
 	host_resil_dev_crash(h, dev);
-	host_resume(h);
+	host_pause(h, false);
 	return 0;
 }
 
@@ -150,7 +136,7 @@ host_dev_restart(struct host *h, uint32_t dev)
 	if (!h->dead[dev])
 		return -EALREADY;
 	waits = host_resil_dev_restart(h, dev);
-	host_pause(h);
+	host_pause(h, true);
 	rl_fabric_dev_restart(&h->fabric, dev, &h->p.route->fwd[dev]);
 	for (uint16_t i = 0; i < t->dev[dev].nports && !waits; i++)
 		if (rl_topo_link_up(t, t->dev[dev].port[i].link))
@@ -158,6 +144,6 @@ host_dev_restart(struct host *h, uint32_t dev)
 				      role_time(h, dev, i));
 	h->dead[dev] = false;
 	host_lcores_deal(h);
-	host_resume(h);
+	host_pause(h, false);
 	return 0;
 }

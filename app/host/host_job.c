@@ -132,6 +132,20 @@ prepare_due(const struct host_resil *r, uint64_t now_ns)
 	return now_ns >= r->prepare_ns && rl_controller_idle(r->controller);
 }
 
+/* Whether lcores have orders that are not done. */
+static bool
+orders_open(const struct host *h)
+{
+	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+		const struct host_local *l = &h->resil.local[d];
+
+		if ((l->order.on && l->order.nr != 0) ||
+		    (l->asked.on && l->asked.nr != 0))
+			return true;
+	}
+	return false;
+}
+
 void
 host_job_serve(struct host *h, uint64_t now_ns)
 {
@@ -144,7 +158,7 @@ host_job_serve(struct host *h, uint64_t now_ns)
 		take_result(h, now_ns);
 	/* a job may overwrite what an outstanding order reads; a result that
 	   waits for the store is retried */
-	if (host_resil_orders(h) || r->oob.storing != 0)
+	if (orders_open(h) || r->oob.storing != 0)
 		return;
 	r->oob.making = host_oob_wanted(h);
 	if (r->oob.making == NULL) {
@@ -187,17 +201,4 @@ host_job_close(struct host_resil *r)
 	pthread_join(r->thread, NULL);
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->wake);
-}
-
-bool
-host_resil_orders(const struct host *h)
-{
-	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
-		const struct host_local *l = &h->resil.local[d];
-
-		if ((l->order.on && l->order.nr != 0) ||
-		    (l->asked.on && l->asked.nr != 0))
-			return true;
-	}
-	return false;
 }

@@ -23,7 +23,6 @@ map(struct host_mem *m, size_t bytes, size_t align)
 	if (c->base == MAP_FAILED)
 		return NULL;
 	m->nchunks++;
-	m->total_bytes += bytes;
 	p = ((uintptr_t)c->base + align - 1) & ~(uintptr_t)(align - 1);
 	return (void *)p;
 }
@@ -69,5 +68,4 @@ host_mem_free(struct host_mem *m)
 			     m->chunk[m->nchunks].bytes);
 	}
 	m->left = 0;
-	m->total_bytes = 0;
 }

@@ -24,7 +24,6 @@ struct host_mem {
 	unsigned int nchunks;
 	char *next; /**< of the last small chunk */
 	size_t left;
-	size_t total_bytes;
 };
 
 /**

@@ -128,8 +128,6 @@ int host_job_open(struct host_resil *r);
 void host_job_close(struct host_resil *r);
 /** Takes a result, and starts the next job of the controller. */
 void host_job_serve(struct host *h, uint64_t now_ns);
-/** @return whether lcores have orders that are not done */
-bool host_resil_orders(const struct host *h);
 /** @return whether a job runs, or has a result that was not taken */
 bool host_job_pending(struct host_resil *r);
 /** @return whether no job runs, so that tables may be read */
