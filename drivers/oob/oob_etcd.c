@@ -101,32 +101,32 @@ oob_txn_put(struct oob_txn *t, const char *key, const char *value,
 			  number(lease)));
 }
 
+/* One key, or those before @p end; takes it. */
+static void
+delete(struct oob_txn *t, const char *from, json_t *end)
+{
+	json_array_append_new(t->success,
+			      json_pack("{s:{s:o, s:o*}}",
+					"request_delete_range", "key",
+					text64(from), "range_end", end));
+}
+
 void
 oob_txn_delete_prefix(struct oob_txn *t, const char *prefix)
 {
-	json_array_append_new(t->success,
-			      json_pack("{s:{s:o, s:o}}",
-					"request_delete_range", "key",
-					text64(prefix), "range_end",
-					after64(prefix)));
+	delete(t, prefix, after64(prefix));
 }
 
 void
 oob_txn_delete(struct oob_txn *t, const char *key)
 {
-	json_array_append_new(t->success,
-			      json_pack("{s:{s:o}}", "request_delete_range",
-					"key", text64(key)));
+	delete(t, key, NULL);
 }
 
 void
 oob_txn_delete_range(struct oob_txn *t, const char *from, const char *to)
 {
-	json_array_append_new(t->success,
-			      json_pack("{s:{s:o, s:o}}",
-					"request_delete_range", "key",
-					text64(from), "range_end",
-					text64(to)));
+	delete(t, from, text64(to));
 }
 
 char *

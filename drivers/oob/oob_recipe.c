@@ -6,29 +6,21 @@
 
 #include "oob_text_priv.h"
 
+/* Names of the links, or devices, that are out. */
 static json_t *
-links_json(const struct rl_topo *topo, const uint8_t *out)
+parts_json(const struct rl_topo *topo, const uint8_t *out, bool links)
 {
 	char name[2 * RL_NAME_MAX + 8];
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < topo->nlink; i++)
+	for (uint32_t i = 0; i < (links ? topo->nlink : topo->ndev); i++)
 		if (out[i])
 			json_array_append_new(
-				list, json_string(rl_topo_link_name(
-					      topo, i, name, sizeof(name))));
-	return list;
-}
-
-static json_t *
-devices_json(const struct rl_topo *topo, const uint8_t *out)
-{
-	json_t *list = json_array();
-
-	for (uint32_t d = 0; d < topo->ndev; d++)
-		if (out[d])
-			json_array_append_new(list,
-					      json_string(topo->dev[d].name));
+				list,
+				json_string(links ? rl_topo_link_name(
+							    topo, i, name,
+							    sizeof(name))
+						  : topo->dev[i].name));
 	return list;
 }
 
@@ -75,38 +67,26 @@ rl_oob_recipe_text(const struct rl_topo *topo, const struct rl_tables_recipe *r)
 		"{s:i, s:I, s:o, s:o, s:o, s:o, s:o*}", "version", RL_OOB_VERSION,
 		"epoch", (json_int_t)r->epoch, "digest",
 		oob_text_of_hex(r->digest), "links",
-		links_json(topo, r->link_out), "devices",
-		devices_json(topo, r->dev_out), "flows",
+		parts_json(topo, r->link_out, true), "devices",
+		parts_json(topo, r->dev_out, false), "flows",
 		flows_json(topo, r->flows), "tokens", tokens_json(r)));
 }
 
 static int
-read_links(const struct rl_topo *topo, const json_t *list, uint8_t *out)
+read_parts(const struct rl_topo *topo, const json_t *list, uint8_t *out,
+	   bool links)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *name = json_string_value(json_array_get(list, i));
-		unsigned int n = 0;
-		const int64_t link =
-			name == NULL ? -1 : rl_topo_find_link(topo, name, &n);
+		unsigned int n = 1;
+		const int64_t part =
+			name == NULL ? -1
+			: links	     ? rl_topo_find_link(topo, name, &n)
+				     : rl_topo_find_dev(topo, name);
 
-		if (link < 0 || n != 1)
+		if (part < 0 || n != 1)
 			return -EINVAL;
-		out[link] = 1;
-	}
-	return json_is_array(list) ? 0 : -EINVAL;
-}
-
-static int
-read_devices(const struct rl_topo *topo, const json_t *list, uint8_t *out)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *name = json_string_value(json_array_get(list, i));
-		const int32_t dev =
-			name == NULL ? -1 : rl_topo_find_dev(topo, name);
-
-		if (dev < 0)
-			return -EINVAL;
-		out[dev] = 1;
+		out[part] = 1;
 	}
 	return json_is_array(list) ? 0 : -EINVAL;
 }
@@ -188,11 +168,11 @@ rl_oob_recipe_read(const struct rl_topo *topo, const char *text, size_t len,
 		ret = -ENOMEM;
 	else if (oob_text_number(j, "epoch", UINT32_MAX, &epoch) == 0 &&
 		 epoch != 0 && oob_text_hex(j, "digest", &out->r.digest) == 0)
-		ret = read_links(topo, json_object_get(j, "links"),
-				 out->link_out);
+		ret = read_parts(topo, json_object_get(j, "links"),
+				 out->link_out, true);
 	if (ret == 0)
-		ret = read_devices(topo, json_object_get(j, "devices"),
-				   out->dev_out);
+		ret = read_parts(topo, json_object_get(j, "devices"),
+				 out->dev_out, false);
 	if (ret == 0)
 		ret = read_flows(topo, json_object_get(j, "flows"),
 				 &out->flows);

@@ -66,7 +66,8 @@ oob_text_of_hex(uint64_t v)
 	return json_string(s);
 }
 
-int
+/* A string that fits. @return 0 or -EINVAL */
+static int
 oob_text_string(const json_t *j, const char *key, char *s, size_t len)
 {
 	const json_t *v = json_object_get(j, key);

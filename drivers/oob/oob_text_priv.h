@@ -23,7 +23,4 @@ int oob_text_number(const json_t *j, const char *key, uint64_t max,
 int oob_text_hex(const json_t *j, const char *key, uint64_t *v);
 json_t *oob_text_of_hex(uint64_t v);
 
-/** A string that fits. @return 0 or -EINVAL */
-int oob_text_string(const json_t *j, const char *key, char *s, size_t len);
-
 #endif /* OOB_TEXT_PRIV_H */
