@@ -349,7 +349,7 @@ build_wires(struct bench_host *h, bool faults)
 			rl_fault_init(&h->fault[i], i,
 				      h->fault_line + i * 2 * 64, 64);
 	}
-	ret = rl_wires_open(&h->wires, nlink, NULL, WIRE_FRAMES, 0, h->pool, err,
+	ret = rl_wires_open(&h->wires, nlink, NULL, WIRE_FRAMES, h->pool, err,
 			    sizeof(err));
 	if (ret != 0)
 		fprintf(stderr, "reflit-bench: %s\n", err);

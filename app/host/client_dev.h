@@ -33,7 +33,6 @@ struct rte_mempool;
 #define CLIENT_STALL_NS (20 * RL_NS_PER_MS)
 
 struct client_dev_params {
-	const char *name;	  /**< of the ethdev, for messages */
 	uint16_t port_id;	  /**< started, with one queue pair; or
 				       CLIENT_NO_PORT */
 	struct rte_mempool *pool; /**< for frames to write, with one segment

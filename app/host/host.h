@@ -97,7 +97,6 @@ struct host_params {
 				    all */
 	const struct rl_auth_root *key; /**< of wires; NULL: none */
 	struct rl_oob *oob;    /**< channel to other processes; NULL: none */
-	uint16_t ports_left;   /**< ethdev numbers to leave for others */
 };
 
 /** Resources that a fabric needs, known before EAL starts. */

@@ -90,7 +90,7 @@ host_wires_open(struct host *h, char *err)
 	for (uint32_t i = 0; i < cfg->nwire; i++)
 		other[cfg->wire[i].index] = true;
 	ret = rl_wires_open(&h->wires, nlink, other, h->p.ring_frames,
-			    h->p.ports_left, h->pool, err, HOST_ERR_MAX);
+			    h->pool, err, HOST_ERR_MAX);
 	for (uint32_t i = 0; i < cfg->nwire; i++)
 		for (int e = 0; e < 2 && ret == 0; e++)
 			if (is_mine(&h->p, cfg->wire[i].index, e))

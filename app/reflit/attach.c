@@ -10,16 +10,32 @@
 
 #include <rte_dev.h>
 #include <rte_devargs.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 
 #include "attach.h"
 #include "pcap_kind.h"
+#include "rl_phy_eth.h"
 
 /* For writing: frames that a driver may keep, and the pool's caches. */
 #define WRITE_FRAMES 1280u
 #define WRITE_SPARE 1024u
 
-int
+/* The result of scanning a pcap file. */
+struct pcap_scan {
+	uint64_t frames;
+	uint32_t longest;
+	uint64_t partial; /* frames whose end was not captured */
+	bool truncated;
+	char why[256]; /* of -EPROTO: one line, printed after the name */
+};
+
+/*
+ * Reads @p path to its end. @return 0; -EINVAL: no capture; -EPROTO: a capture
+ * that can't be traffic, see `why`
+ */
+static int
 pcap_scan(const char *path, struct pcap_scan *scan)
 {
 	char err[PCAP_ERRBUF_SIZE];
@@ -131,7 +147,7 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 			return -EINVAL;
 		}
 		bytes += rl_frame_pool_bytes(
-			attach_port_frames(name, read_ahead(args)),
+			rl_netdev_frames(name) + read_ahead(args),
 			rl_netdev_bytes(name, max),
 			rl_driver_of(name)->hardware);
 	}
@@ -141,6 +157,83 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 							      any_device(cfg)))
 				 >> 20) + 8;
 	return 0;
+}
+
+/* And a VLAN tag. */
+static void
+limit_to_mtu(struct rl_netdev *d)
+{
+	if (d->mtu != 0)
+		d->tx_bytes = RTE_MIN(d->tx_bytes,
+				      d->mtu + RTE_ETHER_HDR_LEN + 4);
+	if (rl_driver_is(d->name, "net_memif"))
+		d->tx_bytes = UINT32_MAX; /* in several buffers */
+}
+
+/* Checks that frames of the interface fit its driver. */
+static int
+check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
+{
+	const uint32_t mtu = d->mtu;
+	const uint32_t most = mtu + RTE_ETHER_HDR_LEN + 4;
+
+	if (mtu == 0)
+		return 0;
+	if (most > d->rx_bytes) {
+		snprintf(err, len,
+			 "%s: frames of %s (MTU %u) may have %u bytes, and the "
+			 "driver hands out %u of them; give it larger slots, as "
+			 "in framesz=%u,blocksz=%u, or lower the MTU", d->name,
+			 d->iface, mtu, most, d->rx_bytes,
+			 rl_netdev_slot(d, most), 2 * rl_netdev_slot(d, most));
+		return -EMSGSIZE;
+	}
+	if (mtu + RTE_ETHER_HDR_LEN > max_bytes)
+		fprintf(stderr, "reflit: %s: frames of %s may have %u bytes; "
+				"those over %u (link.max_packet_flits) are "
+				"skipped\n",
+			d->name, d->iface, mtu + RTE_ETHER_HDR_LEN, max_bytes);
+	return 0;
+}
+
+/*
+ * Finds the port, makes its pool, starts it, and makes sure that it can receive
+ * frames whole. @p read_ahead: frames that the driver keeps for good.
+ */
+static int
+open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
+	  char *err, size_t len)
+{
+	const char *name = d->cfg->port;
+	const uint32_t frames = rl_netdev_frames(name) + read_ahead;
+	int ret = rl_netdev_find(&d->port, name);
+
+	if (ret != 0) {
+		(void)rl_netdev_missing(name, err, len);
+		return ret;
+	}
+	limit_to_mtu(&d->port);
+	ret = rl_netdev_check_queues(&d->port, err, len);
+	if (ret == 0)
+		ret = check_mtu(&d->port, max_bytes, err, len);
+	if (ret != 0)
+		return ret;
+	d->rx_pool = rl_netdev_pool(&d->port, "client", frames, max_bytes);
+	if (d->rx_pool == NULL) {
+		snprintf(err, len, "no memory for %u frames of %s: %s; start "
+				   "with a larger -m", frames, name,
+			 rte_strerror(rte_errno));
+		return -ENOMEM;
+	}
+	d->open = true;
+	ret = rl_netdev_start(&d->port, d->rx_pool, 0, err, len);
+	if (ret == 0 &&
+	    rte_mempool_avail_count(d->rx_pool) < 4 * CLIENT_BURST) {
+		snprintf(err, len, "the driver of %s keeps all of %u frames and "
+				   "could receive none", name, frames);
+		ret = -ENOBUFS;
+	}
+	return ret;
 }
 
 /* Looks through the file that a net_pcap port will read. @return 0 or -EPROTO */
@@ -187,6 +280,7 @@ open_one(struct attach_dev *d, const struct rl_config *cfg, char *err)
 	const uint32_t max = rl_ep_max_bytes(&cfg->endpoint);
 	struct rte_eth_dev_info info;
 	const char *args = NULL;
+	char why[HOST_ERR_MAX - 320];
 	uint16_t port_id;
 	int ret;
 
@@ -195,9 +289,11 @@ open_one(struct attach_dev *d, const struct rl_config *cfg, char *err)
 	    rte_eth_dev_info_get(port_id, &info) == 0 &&
 	    rte_dev_devargs(info.device) != NULL)
 		args = rte_dev_devargs(info.device)->args;
-	ret = attach_port_open(&d->port, d->cfg, max, read_ahead(args), err,
-			       HOST_ERR_MAX);
-	if (ret == 0 && args != NULL)
+	ret = open_port(d, max, read_ahead(args), why, sizeof(why));
+	if (ret != 0)
+		snprintf(err, HOST_ERR_MAX, "%s:%u: attach: %s", d->cfg->file,
+			 d->cfg->line, why);
+	else if (args != NULL)
 		ret = look_through(d, args, max, err);
 	return ret;
 }
@@ -308,7 +404,7 @@ note_taker(struct attach_dev *d, uint64_t start_ns)
 	const bool gone = atomic_load(&c->gone) != 0;
 
 	if (since_ns != 0)
-		atomic_store(&c->down, has_no_link(d->port.dev.port_id));
+		atomic_store(&c->down, has_no_link(d->port.port_id));
 	if (gone == d->gone_noted)
 		return;
 	d->gone_noted = gone;
@@ -337,8 +433,13 @@ attach_note_takers(struct attach *a, uint64_t start_ns)
 void
 attach_note_stats(struct attach *a)
 {
-	for (uint32_t i = 0; i < a->ndev; i++)
-		attach_port_stats(&a->dev[i].port, &a->dev[i].stats);
+	for (uint32_t i = 0; i < a->ndev; i++) {
+		struct rl_netdev_stats now = { 0 };
+
+		if (a->dev[i].open)
+			rl_netdev_stats(&a->dev[i].port, &now);
+		a->dev[i].stats = now; /* telemetry may be reading */
+	}
 }
 
 bool
@@ -358,7 +459,9 @@ attach_close(struct attach *a)
 
 		if (d->client.p.pool != NULL)
 			client_dev_close(&d->client);
-		attach_port_close(&d->port);
+		if (d->open)
+			rl_netdev_close(&d->port);
+		rte_mempool_free(d->rx_pool);
 	}
 	rte_mempool_free(a->pool);
 	free(a->by_flow);

@@ -9,7 +9,6 @@
  * because that driver stops silently at a corrupt record and at the end.
  */
 
-#include "attach_port.h"
 #include "client_dev.h"
 #include "host.h"
 #include "ledger.h"
@@ -17,7 +16,9 @@
 struct attach_dev {
 	const struct rl_attach *cfg;
 	uint32_t dev;		/**< device of the endpoint */
-	struct attach_port port;
+	struct rl_netdev port;
+	struct rte_mempool *rx_pool; /**< of frames that it reads */
+	bool open;
 	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
 	struct rl_l2 *l2;	/**< of a port on a network, or NULL */
@@ -46,22 +47,6 @@ struct attach {
 	uint32_t cap;
 	struct ledger ledger; /**< of halves of flows; opened by the caller */
 };
-
-/** The result of scanning a pcap file. */
-struct pcap_scan {
-	uint64_t frames;
-	uint32_t longest;
-	uint64_t partial; /**< frames whose end was not captured */
-	bool truncated;
-	char why[256]; /**< of -EPROTO: one line, printed after the name */
-};
-
-/**
- * Control thread. Reads @p path to its end.
- * @return 0; -EINVAL: no capture; -EPROTO: a capture that can't be traffic,
- * see `why`
- */
-int pcap_scan(const char *path, struct pcap_scan *scan);
 
 /**
  * Control thread, before EAL. Its arguments say how much net_pcap reads ahead.

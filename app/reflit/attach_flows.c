@@ -107,7 +107,6 @@ make_sink(struct attach *a, struct host *h, uint32_t dev)
 	const struct rl_topo *t = h->fabric.topo;
 	struct attach_sink *s = &a->sink[a->nsinks++];
 	struct client_dev_params p = {
-		.name = "sink",
 		.port_id = CLIENT_NO_PORT,
 		.cache = cache_of(h, dev),
 		.ep_id = t->dev[dev].ep_id,
@@ -184,12 +183,11 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 					? -1
 					: rl_topo_find_dev(t, d->cfg->dst);
 	struct client_dev_params p = {
-		.name = d->cfg->port,
-		.port_id = d->port.dev.port_id,
+		.port_id = d->port.port_id,
 		.pool = a->pool,
-		.check = d->port.dev.live,
-		.rx_slot = d->port.dev.rx_bytes,
-		.tx_max = d->port.dev.tx_bytes,
+		.check = d->port.live,
+		.rx_slot = d->port.rx_bytes,
+		.tx_max = d->port.tx_bytes,
 		.cache = cache_of(h, d->dev),
 		.ep_id = t->dev[d->dev].ep_id,
 		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,

@@ -76,7 +76,7 @@ ports_json(const struct app *app)
 		json_object_set_new(o, "port", json_string(d->cfg->port));
 		json_object_set_new(o, "endpoint",
 				    json_string(d->cfg->endpoint));
-		json_object_set_new(o, "driver", json_string(d->port.dev.driver));
+		json_object_set_new(o, "driver", json_string(d->port.driver));
 		set(o, "rx_frames", c->rx_frames);
 		set(o, "rx_oversize", c->rx_oversize);
 		set(o, "rx_refused", c->rx_refused);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <net/if.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,26 +26,25 @@ static struct {
 } claimed[CLAIMS_MAX];
 static unsigned int nclaimed;
 
-static bool
-has_cap(const struct __user_cap_data_struct d[2], unsigned int cap)
-{
-	return (d[cap / 32].effective & 1u << cap % 32) != 0;
-}
-
-static int
-check_rights(const char *iface, bool xdp, char *err, size_t len)
+bool
+rl_iface_may(unsigned int cap)
 {
 	struct __user_cap_header_struct h = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
 
-	if (syscall(SYS_capget, &h, d) != 0)
-		return 0;
-	if (has_cap(d, CAP_NET_RAW) &&
-	    (!xdp || (has_cap(d, CAP_NET_ADMIN) &&
-		      (has_cap(d, CAP_SYS_ADMIN) ||
-		       has_cap(d, CAP_BPF_NUMBER)))))
+	return syscall(SYS_capget, &h, d) != 0 ||
+	       (d[cap / 32].effective & 1u << cap % 32) != 0;
+}
+
+static int
+check_rights(const char *iface, bool xdp, char *err, size_t len)
+{
+	if (rl_iface_may(CAP_NET_RAW) &&
+	    (!xdp || (rl_iface_may(CAP_NET_ADMIN) &&
+		      (rl_iface_may(CAP_SYS_ADMIN) ||
+		       rl_iface_may(CAP_BPF_NUMBER)))))
 		return 0;
 	snprintf(err, len, "%s: this needs root, or CAP_NET_RAW%s", iface,
 		 xdp ? ", CAP_NET_ADMIN and CAP_BPF" : "");

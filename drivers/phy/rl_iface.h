@@ -8,7 +8,11 @@
  * from the interface, even another process's.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/** Any thread. Whether this process has a capability; true: not known. */
+bool rl_iface_may(unsigned int cap);
 
 /**
  * Control thread, before EAL. @p vdev: the arguments of a --vdev. If it opens a

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <rte_alarm.h>
@@ -23,7 +22,9 @@
 #include <rte_ether.h>
 
 #include "rl_hush.h"
+#include "rl_iface.h"
 #include "rl_netdev.h"
+#include "rl_phy_eth.h"
 #include "rl_unplug.h"
 
 #define SMALLEST_BUFFER 2048u
@@ -65,20 +66,6 @@ rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 	if (rl_driver_of(name)->hardware)
 		frame_bytes = RTE_ALIGN_CEIL(frame_bytes + 64, 1024u);
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
-}
-
-/* Whether this process may open raw sockets. */
-static bool
-may_open(void)
-{
-	struct __user_cap_header_struct h = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
-
-	return syscall(SYS_capget, &h, d) != 0 ||
-	       (d[CAP_TO_INDEX(CAP_NET_RAW)].effective &
-		CAP_TO_MASK(CAP_NET_RAW)) != 0;
 }
 
 /* Of a PCI device that is there, and no port. */
@@ -130,36 +117,37 @@ arg_of(uint16_t port_id, const char *key, char *buf, size_t len)
 	       rl_devarg(da->args, key, buf, len);
 }
 
+/* Asks the kernel for a property of an interface. @return 0 or -errno */
+static int
+iface_ask(const char *iface, unsigned long what, struct ifreq *r)
+{
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret = 0;
+
+	snprintf(r->ifr_name, sizeof(r->ifr_name), "%s", iface);
+	if (fd < 0 || ioctl(fd, what, r) != 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* The MTU of a kernel interface; 0: not known. */
 static uint32_t
 iface_mtu(const char *iface)
 {
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r = { 0 };
-	uint32_t mtu = 0;
 
-	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
-	if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &r) == 0)
-		mtu = (uint32_t)r.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	return mtu;
+	return iface_ask(iface, SIOCGIFMTU, &r) == 0 ? (uint32_t)r.ifr_mtu : 0;
 }
 
 /* Flags of a kernel interface. @return 0 or -errno */
 static int
 iface_flags(const char *iface, short *flags)
 {
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r = { 0 };
-	int ret = 0;
+	const int ret = iface_ask(iface, SIOCGIFFLAGS, &r);
 
-	if (fd < 0)
-		return -errno;
-	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
-	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
-		ret = -errno;
-	close(fd);
 	*flags = r.ifr_flags;
 	return ret;
 }
@@ -169,20 +157,16 @@ static unsigned int
 iface_queues(const char *iface)
 {
 	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r = { .ifr_data = (char *)&c };
-	unsigned int n = 1;
 
-	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
-	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &r) == 0)
-		n = c.combined_count + c.rx_count;
-	if (fd >= 0)
-		close(fd);
-	return n;
+	return iface_ask(iface, SIOCETHTOOL, &r) == 0
+		       ? c.combined_count + c.rx_count
+		       : 1;
 }
 
-const char *
-rl_netdev_trouble(const struct rl_netdev *d)
+/* A possible problem of the interface, as the rest of a sentence; or "". */
+static const char *
+trouble(const struct rl_netdev *d)
 {
 	short flags = 0;
 
@@ -190,7 +174,7 @@ rl_netdev_trouble(const struct rl_netdev *d)
 		return "";
 	if (iface_flags(d->iface, &flags) == -ENODEV)
 		return "; there is no such interface";
-	if (!may_open())
+	if (!rl_iface_may(CAP_NET_RAW))
 		return "; this needs root, or CAP_NET_RAW, CAP_NET_ADMIN and "
 		       "CAP_BPF";
 	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
@@ -249,8 +233,13 @@ take_no_outgoing(int fd, void *ctx)
 	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 
-void
-rl_netdev_begin(struct rl_netdev *d)
+/*
+ * Accepts frames for all addresses, except those sent by this machine. Waiting
+ * frames are discarded and counted: net_af_packet gets frames of all interfaces
+ * until it is bound to its own [PHY-10].
+ */
+static void
+begin(struct rl_netdev *d)
 {
 	struct rte_mbuf *m[32];
 	uint16_t n;
@@ -262,6 +251,39 @@ rl_netdev_begin(struct rl_netdev *d)
 		rte_pktmbuf_free_bulk(m, n);
 		d->discarded += n;
 	}
+}
+
+int
+rl_netdev_start(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
+		char *err, size_t len)
+{
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+	const char *what;
+	int ret;
+
+	rl_hush_begin(&hush);
+	ret = rl_ethdev_start(d->port_id, 1, pool, mtu, &what);
+	(void)rl_hush_end(&hush, said);
+	if (ret == 0)
+		begin(d);
+	else
+		snprintf(err, len, "cannot %s port %s: %s%s%s", what, d->name,
+			 strerror(-ret), said, trouble(d));
+	return ret;
+}
+
+struct rte_mempool *
+rl_netdev_pool(const struct rl_netdev *d, const char *of, uint32_t frames,
+	       uint32_t frame_bytes)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "%s%u", of, d->port_id);
+	return rl_frame_pool(name, frames,
+			     RTE_MAX(rl_netdev_bytes(d->name, frame_bytes),
+				     d->buffer_bytes),
+			     d->kind->hardware);
 }
 
 int

@@ -19,6 +19,8 @@
 
 #include "rl_driver.h"
 
+struct rte_mempool;
+
 #define RL_IFNAME 16 /* IFNAMSIZ */
 
 /** An ethdev, and what is behind it. */
@@ -37,7 +39,7 @@ struct rl_netdev {
 	uint32_t tx_bytes; /**< longest frame that it writes */
 	uint32_t buffer_bytes; /**< smallest buffer that it accepts */
 	uint64_t socket_missed; /**< taken from the socket so far */
-	uint64_t discarded;	/**< by rl_netdev_begin() */
+	uint64_t discarded;	/**< when it started */
 	uint64_t written_late;	/**< of the errors that its driver counted */
 };
 
@@ -81,25 +83,24 @@ bool rl_netdev_fits(const struct rl_netdev *d, uint32_t frame_bytes);
 uint32_t rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes);
 
 /**
- * Control thread. A possible problem of the interface behind it, as the rest of
- * a sentence ("; it is down: ..."), or "".
- */
-const char *rl_netdev_trouble(const struct rl_netdev *d);
-
-/**
  * Control thread. Checks that all queues over which its frames are spread can
  * be read: that it has one.
  * @return 0; -ENOTSUP with one line in @p err
  */
 int rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len);
 
+/** Control thread. A pool for it, called @p of and its number; see above. */
+struct rte_mempool *rl_netdev_pool(const struct rl_netdev *d, const char *of,
+				   uint32_t frames, uint32_t frame_bytes);
+
 /**
- * Control thread, once a port has started, before it is read. It accepts frames
- * for all addresses from now on, except those sent by this machine. Waiting
- * frames are discarded and counted: net_af_packet gets frames of all interfaces
- * until it is bound to its own [PHY-10].
+ * Control thread. Starts it with one queue, see rl_ethdev_start(). It accepts
+ * frames for all addresses from now on, except those sent by this machine;
+ * frames that waited are discarded and counted.
+ * @return 0; -errno with one line in @p err
  */
-void rl_netdev_begin(struct rl_netdev *d);
+int rl_netdev_start(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
+		    char *err, size_t len);
 
 /** Control thread. Stops and closes it; hides the drivers' output. */
 void rl_netdev_close(struct rl_netdev *d);

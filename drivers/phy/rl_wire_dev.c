@@ -81,14 +81,8 @@ static int
 make_pool(struct rl_wire_dev *w, char *err, size_t len)
 {
 	const uint32_t frames = rl_netdev_frames(w->dev.name);
-	char name[RTE_MEMPOOL_NAMESIZE];
 
-	snprintf(name, sizeof(name), "wire%u", w->dev.port_id);
-	w->pool = rl_frame_pool(name, frames,
-				RTE_MAX(rl_netdev_bytes(w->dev.name,
-							w->frame_bytes),
-					w->dev.buffer_bytes),
-				w->dev.kind->hardware);
+	w->pool = rl_netdev_pool(&w->dev, "wire", frames, w->frame_bytes);
 	if (w->pool != NULL)
 		return 0;
 	snprintf(err, len,
@@ -106,22 +100,12 @@ start(struct rl_wire_dev *w, char *err, size_t len)
 					 : RTE_MIN(w->mtu,
 						   RL_FRAME_BYTES_MAX -
 							   RTE_ETHER_HDR_LEN);
-	const char *what;
-	char said[RL_HUSH_LINE];
-	struct rl_hush hush;
 	int ret;
 
 	w->present = true; /* and must be closed, whatever follows */
-	rl_hush_begin(&hush);
-	ret = rl_ethdev_start(w->dev.port_id, 1, w->pool, (uint16_t)mtu, &what);
-	(void)rl_hush_end(&hush, said);
-	if (ret != 0) {
-		snprintf(err, len, "cannot %s port %s: %s%s%s", what,
-			 w->dev.name, strerror(-ret), said,
-			 rl_netdev_trouble(&w->dev));
+	ret = rl_netdev_start(&w->dev, w->pool, (uint16_t)mtu, err, len);
+	if (ret != 0)
 		return ret;
-	}
-	rl_netdev_begin(&w->dev);
 	if (w->dev.kind->hardware)
 		rl_unplug_watch(&w->unplug, w->dev.name, w->dev.port_id);
 	return 0;

@@ -17,17 +17,11 @@
 #define QUEUES_MAX RTE_PMD_RING_MAX_RX_RINGS
 
 static uint32_t
-ports_free(uint16_t ports_left)
+ports_free(void)
 {
-	const uint32_t used = rte_eth_dev_count_total() + ports_left;
+	const uint32_t used = rte_eth_dev_count_total();
 
 	return used >= RTE_MAX_ETHPORTS ? 0 : RTE_MAX_ETHPORTS - used;
-}
-
-uint32_t
-rl_wires_max(uint16_t ports_left)
-{
-	return ports_free(ports_left) * QUEUES_MAX / 2;
 }
 
 /* Device names are unique in a process: finds a free number for a fabric. */
@@ -131,10 +125,10 @@ list_ends(struct rl_wires *w, uint32_t nlinks, const bool other[])
 
 int
 rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
-	      uint32_t ring_frames, uint16_t ports_left,
-	      struct rte_mempool *pool, char *err, size_t errlen)
+	      uint32_t ring_frames, struct rte_mempool *pool, char *err,
+	      size_t errlen)
 {
-	const uint32_t ports = ports_free(ports_left);
+	const uint32_t ports = ports_free();
 	uint32_t on_ports, queues;
 	unsigned int number;
 	int ret;
@@ -168,15 +162,6 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 fail:
 	rl_wires_close(w);
 	return ret;
-}
-
-unsigned int
-rl_wires_in_flight(const struct rl_wires *w, uint32_t link)
-{
-	if (w->ring[2 * link] == NULL)
-		return 0;
-	return rte_ring_count(w->ring[2 * link]) +
-	       rte_ring_count(w->ring[2 * link + 1]);
 }
 
 void

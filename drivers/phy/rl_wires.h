@@ -44,23 +44,16 @@ struct rl_wires {
  * @param other  [nlinks] whether a link has another wire, and gets none here;
  *   NULL: no link has
  * @param ring_frames  frames a direction holds, a power of two
- * @param ports_left   ethdev numbers to leave to others
  * @param pool         of the frames
  * @param err          @p errlen bytes; one line on failure
  * @return 0; -ENOMEM, or a driver's -errno; on failure there is nothing to
  *   close
  */
 int rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
-		  uint32_t ring_frames, uint16_t ports_left, struct rte_mempool *pool, char *err,
+		  uint32_t ring_frames, struct rte_mempool *pool, char *err,
 		  size_t errlen);
-
-/** Any thread. Frames in the rings of a link, both directions; 0: no rings. */
-unsigned int rl_wires_in_flight(const struct rl_wires *w, uint32_t link);
 
 /** Control thread, after the lcores. Frees rings and ethdevs. */
 void rl_wires_close(struct rl_wires *w);
-
-/** Any thread. Links that net_ring ethdevs can carry with @p ports_left. */
-uint32_t rl_wires_max(uint16_t ports_left);
 
 #endif /* RL_WIRES_H */

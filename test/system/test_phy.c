@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <rte_bus_vdev.h>
+#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
@@ -46,7 +47,7 @@ setup(void **state)
 	bed.pool = rl_frame_pool("frames", POOL, FRAME_BYTES, false);
 	assert_non_null(bed.pool);
 	rl_fault_init(&bed.fault, 1, bed.line, 64);
-	if (rl_wires_open(&bed.wires, 1, NULL, RING, 0, bed.pool, err,
+	if (rl_wires_open(&bed.wires, 1, NULL, RING, bed.pool, err,
 			  sizeof(err)) != 0)
 		fail_msg("%s", err);
 	for (unsigned int e = 0; e < 2; e++) {
@@ -469,12 +470,12 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 	struct rte_mbuf *m, *got;
 	char err[256];
 
-	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, b->pool, err,
 				       sizeof(err)),
 			 0); /* beside the test's own, under other names */
 	rl_wires_close(&w);
 	rl_wires_close(&b->wires);
-	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, b->pool, err,
 				       sizeof(err)),
 			 0);
 	for (unsigned int i = 0; i < 200; i++) {
@@ -484,7 +485,7 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 		assert_non_null(m);
 		assert_int_equal(rte_eth_tx_burst(a->port_id, a->queue, &m, 1),
 				 1);
-		assert_int_equal(rl_wires_in_flight(&w, i / 2), 1);
+		assert_int_equal(rte_ring_count(w.ring[i]), 1);
 		assert_int_equal(rte_eth_rx_burst(z->port_id, z->queue, &got,
 						  1),
 				 1);
@@ -504,17 +505,17 @@ wires_are_as_many_as_memory_has_room_for(void **state)
 	char err[256];
 
 	rl_wires_close(&b->wires);
-	assert_int_equal(rl_wires_open(&w, links, NULL, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, links, NULL, 16, b->pool, err,
 				       sizeof(err)),
 			 0);
 	assert_non_null(w.end[2 * links - 1].rx_ring);
 	rl_wires_close(&w);
 	/* 16 GB of rings; what was made of them is gone again */
-	assert_int_equal(rl_wires_open(&w, 1000, NULL, 1 << 20, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, 1000, NULL, 1 << 20, b->pool, err,
 				       sizeof(err)),
 			 -ENOMEM);
 	assert_string_equal(err, "no memory for 1000 wires; raise -m");
-	assert_int_equal(rl_wires_open(&w, links, NULL, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, links, NULL, 16, b->pool, err,
 				       sizeof(err)),
 			 0);
 	rl_wires_close(&w);
@@ -532,8 +533,10 @@ bigger_fabrics_have_bare_rings_for_the_rest(void **state)
 	uint32_t links;
 
 	rl_wires_close(&b->wires);
-	links = rl_wires_max(4) + 10;
-	assert_int_equal(rl_wires_open(&w, links, NULL, 16, 4, b->pool, err,
+	links = (RTE_MAX_ETHPORTS - rte_eth_dev_count_total()) *
+			RTE_PMD_RING_MAX_RX_RINGS / 2 +
+		10;
+	assert_int_equal(rl_wires_open(&w, links, NULL, 16, b->pool, err,
 				       sizeof(err)),
 			 0);
 	for (unsigned int i = 0; i < links; i += links - 1) {
@@ -552,7 +555,7 @@ bigger_fabrics_have_bare_rings_for_the_rest(void **state)
 			assert_int_equal(rl_phy_eth_open(&phy[e], &p), 0);
 		}
 		assert_int_equal(transmit(&phy[1], 8, 256, 5), 8);
-		assert_int_equal(rl_wires_in_flight(&w, i), 8);
+		assert_int_equal(rte_ring_count(w.ring[2 * i + 1]), 8);
 		assert_int_equal(ops->rx(&phy[0], f, RL_PHY_BURST,
 					 i * 10 * RL_NS_PER_MS),
 				 8);
