@@ -5,6 +5,19 @@
 #include "counter_report.h"
 #include "json_set.h"
 
+#define KIND(names)                                                            \
+	{                                                                      \
+		.name = names, .n = RL_ARRAY_SIZE(names)                       \
+	}
+
+static const char *const port_names[] = { RL_PORT_COUNTERS(RL_OWN_NAME) };
+static const char *const core_names[] = { RL_CORE_COUNTERS(RL_OWN_NAME) };
+static const char *const ep_names[] = { RL_EP_COUNTERS(RL_OWN_NAME) };
+
+const struct counter_kind counter_port = KIND(port_names);
+const struct counter_kind counter_core = KIND(core_names);
+const struct counter_kind counter_ep = KIND(ep_names);
+
 static void
 add(uint64_t *to, const uint64_t *from, int n)
 {
@@ -30,63 +43,34 @@ counter_sums_of(const struct rl_fabric *f, struct counter_sums *sums)
 	}
 }
 
+/* All of an object, or those that are not 0. */
+static json_t *
+counters_json(const struct counter_kind *kind, const uint64_t *c, bool all)
+{
+	json_t *o = json_object();
+
+	for (unsigned int i = 0; i < kind->n; i++)
+		if (all || c[i] != 0)
+			set(o, kind->name[i], c[i]);
+	return o;
+}
+
 void
 counter_sums_json(json_t *report, const struct counter_sums *sums)
 {
-	json_t *port = json_object(), *core = json_object();
-	json_t *ep = json_object();
-
-	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
-		set(port, rl_port_counter_name((enum rl_port_counter)i),
-		    sums->port[i]);
-	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
-		set(core, rl_core_counter_name((enum rl_core_counter)i),
-		    sums->core[i]);
-	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
-		set(ep, rl_ep_counter_name((enum rl_ep_counter)i),
-		    sums->ep[i]);
-	json_object_set_new(report, "port_counters", port);
-	json_object_set_new(report, "core_counters", core);
-	json_object_set_new(report, "endpoint_counters", ep);
-}
-
-static json_t *
-port_json(const struct rl_device *d, uint16_t p)
-{
-	const uint64_t *c = rl_port_counters(d->port[p].port);
-	json_t *o = json_object();
-
-	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
-		if (c[i] != 0)
-			set(o, rl_port_counter_name((enum rl_port_counter)i),
-			    c[i]);
-	return o;
+	json_object_set_new(report, "port_counters",
+			    counters_json(&counter_port, sums->port, true));
+	json_object_set_new(report, "core_counters",
+			    counters_json(&counter_core, sums->core, true));
+	json_object_set_new(report, "endpoint_counters",
+			    counters_json(&counter_ep, sums->ep, true));
 }
 
 static json_t *
 core_json(const struct rl_device *d)
 {
-	const uint64_t *c = rl_core_counters(d->core.core);
-	json_t *o = json_object();
-
-	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
-		if (c[i] != 0)
-			set(o, rl_core_counter_name((enum rl_core_counter)i),
-			    c[i]);
-	return o;
-}
-
-static json_t *
-ep_json(const struct rl_ep *ep)
-{
-	const uint64_t *c = rl_ep_counters(ep);
-	json_t *o = json_object();
-
-	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
-		if (c[i] != 0)
-			set(o, rl_ep_counter_name((enum rl_ep_counter)i),
-			    c[i]);
-	return o;
+	return counters_json(&counter_core, rl_core_counters(d->core.core),
+			     false);
 }
 
 static json_t *
@@ -107,7 +91,10 @@ link_json(const struct rl_fabric *f, uint32_t link)
 				  t->dev[dev].name, "port", (int)p, "state",
 				  rl_link_state_name(
 					  rl_port_state(d->port[p].port)),
-				  "counters", port_json(d, p)));
+				  "counters",
+				  counters_json(&counter_port,
+						rl_port_counters(d->port[p].port),
+						false)));
 	}
 	return json_pack("{s:s, s:o}", "link",
 			 rl_topo_link_name(t, link, name, sizeof(name)),
@@ -135,7 +122,10 @@ counter_parts_json(json_t *report, const struct rl_fabric *f)
 			json_array_append_new(
 				eps, json_pack("{s:s, s:o, s:o}", "endpoint",
 					       name, "counters",
-					       ep_json(d->core.ep),
+					       counters_json(
+						       &counter_ep,
+						       rl_ep_counters(d->core.ep),
+						       false),
 					       "core_counters", core_json(d)));
 	}
 	json_object_set_new(report, "links", links);

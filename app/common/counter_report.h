@@ -12,6 +12,14 @@
 
 #include "rl_fabric.h"
 
+/** The counters of a port, a core or an endpoint, in the order of their enum. */
+struct counter_kind {
+	const char *const *name;
+	unsigned int n;
+};
+
+extern const struct counter_kind counter_port, counter_core, counter_ep;
+
 struct counter_sums {
 	uint64_t port[RL_PORT_COUNTER_COUNT];
 	uint64_t core[RL_CORE_COUNTER_COUNT];

@@ -7,7 +7,7 @@
 #include "delay_report.h"
 #include "json_set.h"
 
-json_t *
+static json_t *
 delay_quantiles(const struct rl_hist *h)
 {
 	json_t *o = json_object();

@@ -12,9 +12,6 @@
 
 #include "rl_delay.h"
 
-/** Control thread. { "p50", "p99", "p999", "max" } in ns; the caller's. */
-json_t *delay_quantiles(const struct rl_hist *h);
-
 /**
  * Control thread. Sets latency_ns, jitter_ns and latency_by_vc of a report,
  * from one rl_delay for each of the RL_VCS VCs. Sets nothing if memory is

@@ -4,33 +4,17 @@
 
 #include "failover_report.h"
 
-const char *
-failover_key(enum failover_number n)
-{
-	static const char *const keys[FAILOVER_NUMBERS] = {
-		[FAILOVER_AT_NS] = "at_ns",
-		[FAILOVER_DETECT_NS] = "detect_ns",
-		[FAILOVER_REROUTED_NS] = "first_rerouted_ns",
-		[FAILOVER_DRAINED_NS] = "drained_ns",
-		[FAILOVER_PACKETS] = "looped_packets",
-		[FAILOVER_FLITS] = "looped_flits",
-		[FAILOVER_ACKED_FLITS] = "looped_acked_flits",
-	};
-
-	return keys[n];
-}
-
 void
 failover_numbers(const struct rl_failover *f, uint64_t start_ns,
 		 uint64_t v[FAILOVER_NUMBERS])
 {
-	v[FAILOVER_AT_NS] = rl_failover_span(start_ns, f->dead_ns);
-	v[FAILOVER_DETECT_NS] = rl_failover_span(f->fault_ns, f->dead_ns);
-	v[FAILOVER_REROUTED_NS] = rl_failover_span(f->dead_ns, f->rerouted_ns);
-	v[FAILOVER_DRAINED_NS] = rl_failover_span(f->dead_ns, f->drained_ns);
-	v[FAILOVER_PACKETS] = f->looped_packets;
-	v[FAILOVER_FLITS] = f->looped_flits;
-	v[FAILOVER_ACKED_FLITS] = f->looped_acked_flits;
+	*v++ = rl_failover_span(start_ns, f->dead_ns);
+	*v++ = rl_failover_span(f->fault_ns, f->dead_ns);
+	*v++ = rl_failover_span(f->dead_ns, f->rerouted_ns);
+	*v++ = rl_failover_span(f->dead_ns, f->drained_ns);
+	*v++ = f->looped_packets;
+	*v++ = f->looped_flits;
+	*v = f->looped_acked_flits;
 }
 
 char *
@@ -48,6 +32,7 @@ static json_t *
 failover_json(const struct rl_failover *f, const struct rl_topo *topo,
 	      uint64_t start_ns)
 {
+	static const char *const keys[FAILOVER_NUMBERS] = { FAILOVER_KEYS };
 	char link[2 * RL_NAME_MAX + 16], way[FAILOVER_WAY_MAX];
 	uint64_t v[FAILOVER_NUMBERS];
 	json_t *o;
@@ -59,7 +44,7 @@ failover_json(const struct rl_failover *f, const struct rl_topo *topo,
 		      failover_way(f, topo, way));
 	failover_numbers(f, start_ns, v);
 	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		json_object_set_new(o, failover_key(i),
+		json_object_set_new(o, keys[i],
 				    json_integer((json_int_t)v[i]));
 	return o;
 }

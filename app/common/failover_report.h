@@ -11,19 +11,11 @@
 
 #include "rl_failover.h"
 
-enum failover_number {
-	FAILOVER_AT_NS,
-	FAILOVER_DETECT_NS,
-	FAILOVER_REROUTED_NS,
-	FAILOVER_DRAINED_NS,
-	FAILOVER_PACKETS,
-	FAILOVER_FLITS,
-	FAILOVER_ACKED_FLITS,
-	FAILOVER_NUMBERS,
-};
-
-/** Any thread. The key of a number in reports and telemetry. */
-const char *failover_key(enum failover_number n);
+/** The keys of these numbers, in their order. */
+#define FAILOVER_KEYS                                                          \
+	"at_ns", "detect_ns", "first_rerouted_ns", "drained_ns",               \
+	"looped_packets", "looped_flits", "looped_acked_flits"
+#define FAILOVER_NUMBERS 7
 
 /**
  * Any thread. The numbers of a failover, its time counted from @p start_ns

@@ -215,29 +215,25 @@ channel_json(struct app *app, json_t *report)
 }
 
 int
-telemetry_channel(const char *cmd, const char *params, struct rte_tel_data *d)
+telemetry_channel(const struct app *app, const char *params,
+		  struct rte_tel_data *d)
 {
 	static const char *const names[] = { "there" };
-	struct app *app = mirror_enter();
 	struct rl_oob_info i = { 0 };
 	struct mirror_table there;
 
-	(void)cmd;
 	(void)params;
 	mirror_table(&there, names, 1, 0);
-	if (app != NULL && app->oob != NULL)
+	if (app->oob != NULL)
 		rl_oob_info(app->oob, &i);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "kind",
-				     app == NULL || app->oob == NULL
-					     ? "local"
-					     : "etcd");
+				     app->oob == NULL ? "local" : "etcd");
 	rte_tel_data_add_dict_uint(d, "answers", !i.away);
 	rte_tel_data_add_dict_string(d, "controller", i.office);
-	for (uint32_t p = 0; app != NULL && p < app->cfg.nprocess; p++)
+	for (uint32_t p = 0; p < app->cfg.nprocess; p++)
 		if (i.members >> p & 1)
 			mirror_text(&there, app->cfg.process[p].name);
-	mirror_leave();
 	rte_tel_data_add_dict_uint(d, "outages", i.outages);
 	rte_tel_data_add_dict_uint(d, "away_ns", i.away_ns);
 	rte_tel_data_add_dict_uint(d, "sent_messages", i.sent);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "counter_report.h"
 #include "refusal.h"
 
 typedef void (*port_fn)(struct app *app, uint32_t dev, uint16_t port);
@@ -184,38 +185,18 @@ cmd_show_replay(struct app *app, const char *const arg[])
 	return for_ports(app, "all", show_replay);
 }
 
-typedef const char *(*counter_name_fn)(int i);
-
-static const char *
-port_counter(int i)
-{
-	return rl_port_counter_name((enum rl_port_counter)i);
-}
-
-static const char *
-core_counter(int i)
-{
-	return rl_core_counter_name((enum rl_core_counter)i);
-}
-
-static const char *
-ep_counter(int i)
-{
-	return rl_ep_counter_name((enum rl_ep_counter)i);
-}
-
 /* Counters that are not zero, of one thing. */
 static void
 show_counts(struct app *app, const char *name, const char *what,
-	    const uint64_t *c, int n, counter_name_fn name_of)
+	    const uint64_t *c, const struct counter_kind *kind)
 {
 	facts_row(&app->facts, "{name}{what}\n",
 		  FACTS(FACT_T("name", name), FACT_S("what", what)));
-	for (int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < kind->n; i++)
 		if (c[i] != 0)
 			facts_more(&app->facts, "  {counter:-22} {*:14}\n",
-				   FACTS(FACT_S("counter", name_of(i)),
-					 FACT_N(name_of(i), c[i])));
+				   FACTS(FACT_S("counter", kind->name[i]),
+					 FACT_N(kind->name[i], c[i])));
 }
 
 static void
@@ -226,7 +207,7 @@ show_counters(struct app *app, uint32_t d, uint16_t p)
 
 	tally_port(&app->cleared, &app->host, d, p, c);
 	show_counts(app, host_role_name(&app->cfg.topo, d, p, role), "", c,
-		    RL_PORT_COUNTER_COUNT, port_counter);
+		    &counter_port);
 }
 
 static void
@@ -237,12 +218,12 @@ show_core_counters(struct app *app, uint32_t d)
 
 	tally_core(&app->cleared, &app->host, d, c);
 	facts_list(&app->facts, "cores");
-	show_counts(app, name, " core", c, RL_CORE_COUNTER_COUNT, core_counter);
+	show_counts(app, name, " core", c, &counter_core);
 	if (app->host.fabric.dev[d].core.ep == NULL)
 		return;
 	tally_ep(&app->cleared, &app->host, d, e);
 	facts_list(&app->facts, "endpoints");
-	show_counts(app, name, " endpoint", e, RL_EP_COUNTER_COUNT, ep_counter);
+	show_counts(app, name, " endpoint", e, &counter_ep);
 }
 
 int

@@ -6,18 +6,15 @@
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "failover_report.h"
+#include "parse.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_EVENTS 64
-#define PAGE_FAILOVERS 64
-#define PAGE_ALARMS 40
 #define PORT_STATS_NS (100 * RL_NS_PER_MS)
 
 struct mirror telemetry_mirror = {
@@ -38,21 +35,19 @@ mirror_leave(void)
 	pthread_mutex_unlock(&telemetry_mirror.lock);
 }
 
-int
-mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
-	    uint32_t most, uint32_t *start, uint32_t *count)
+/* The page that @p params asks for, or the one from number @p from on: sets
+   start, count, total. @return 0, -EINVAL, -ERANGE */
+static int
+begin_page(struct rte_tel_data *d, const char *params, uint64_t from,
+	   uint32_t total, uint32_t most, uint32_t *start, uint32_t *count)
 {
-	unsigned long long v = 0;
-	char *end = NULL;
+	int ret = 0;
 
-	if (params != NULL && params[0] != '\0') {
-		if (params[0] < '0' || params[0] > '9')
-			return -EINVAL;
-		v = strtoull(params, &end, 10);
-		if (*end != '\0' || v > UINT32_MAX)
-			return -EINVAL;
-	}
-	*start = v < total ? (uint32_t)v : total;
+	if (params != NULL && params[0] != '\0')
+		ret = parse_number(params, 0, UINT32_MAX, &from);
+	if (ret != 0)
+		return ret;
+	*start = (uint32_t)rl_min_u64(from, total);
 	*count = rl_min_u32(total - *start, most);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "start", *start);
@@ -76,10 +71,19 @@ mirror_error(struct rte_tel_data *d, const char *format, ...)
 }
 
 void
+mirror_counters(struct rte_tel_data *d, const struct counter_kind *kind,
+		const uint64_t *c)
+{
+	for (unsigned int i = 0; i < kind->n; i++)
+		rte_tel_data_add_dict_uint(d, kind->name[i], c[i]);
+}
+
+void
 mirror_table(struct mirror_table *t, const char *const name[],
 	     unsigned int texts, unsigned int numbers)
 {
-	*t = (struct mirror_table){ .name = name, .n = texts + numbers };
+	*t = (struct mirror_table){ .name = name, .texts = texts,
+				    .n = texts + numbers };
 	RL_ASSERT(t->n <= MIRROR_COLUMNS);
 	for (unsigned int i = 0; i < t->n; i++) {
 		t->col[i] = rte_tel_data_alloc();
@@ -119,6 +123,16 @@ mirror_number(struct mirror_table *t, uint64_t v)
 }
 
 void
+mirror_row(struct mirror_table *t, const char *const text[],
+	   const uint64_t number[])
+{
+	for (unsigned int i = 0; i < t->texts; i++)
+		mirror_text(t, text[i]);
+	for (unsigned int i = 0; i < t->n - t->texts; i++)
+		mirror_number(t, number[i]);
+}
+
+void
 mirror_table_end(struct mirror_table *t, struct rte_tel_data *d)
 {
 	for (unsigned int i = 0; i < t->n; i++)
@@ -132,38 +146,32 @@ mirror_table_end(struct mirror_table *t, struct rte_tel_data *d)
  * are numbered from 0 since the start; those too old are gone.
  */
 static int
-events(const char *cmd, const char *params, struct rte_tel_data *d)
+events(const struct app *app, const char *params, struct rte_tel_data *d)
 {
 	static const char *const names[] = { "text", "t_ns" };
 	const struct mirror *m = &telemetry_mirror;
-	uint64_t from = UINT64_MAX, first, n;
+	const uint64_t first =
+		m->nevents > MIRROR_EVENTS ? m->nevents - MIRROR_EVENTS : 0;
+	uint64_t from = m->nevents > PAGE_EVENTS ? m->nevents - PAGE_EVENTS : 0;
 	struct mirror_table t;
-	char *end = NULL;
+	uint64_t n;
 
-	(void)cmd;
-	if (params != NULL && params[0] != '\0') {
-		from = strtoull(params, &end, 10);
-		if (params[0] < '0' || params[0] > '9' || *end != '\0')
-			return -EINVAL;
-	}
-	mirror_table(&t, names, 1, 1);
-	mirror_enter();
-	first = m->nevents > MIRROR_EVENTS ? m->nevents - MIRROR_EVENTS : 0;
-	if (from == UINT64_MAX)
-		from = m->nevents > PAGE_EVENTS ? m->nevents - PAGE_EVENTS : 0;
+	(void)app;
+	if (params != NULL && params[0] != '\0' &&
+	    parse_number(params, 0, UINT64_MAX, &from) != 0)
+		return -EINVAL;
 	from = from < first ? first : from > m->nevents ? m->nevents : from;
 	n = rl_min_u64(m->nevents - from, PAGE_EVENTS);
+	mirror_table(&t, names, 1, 1);
 	for (uint64_t i = from; i < from + n; i++) {
 		const struct mirror_event *e = &m->event[i % MIRROR_EVENTS];
 
-		mirror_text(&t, e->text);
-		mirror_number(&t, e->t_ns);
+		mirror_row(&t, (const char *[]){ e->text }, &e->t_ns);
 	}
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "start", from);
 	rte_tel_data_add_dict_uint(d, "next", from + n);
 	rte_tel_data_add_dict_uint(d, "total", m->nevents);
-	mirror_leave();
 	mirror_table_end(&t, d);
 	return 0;
 }
@@ -181,119 +189,104 @@ add_failover(const struct app *app, const struct rl_failover *f,
 	if (known)
 		rl_topo_link_name(t, rl_failover_link(f, t), link,
 				  sizeof(link));
-	mirror_text(table, link);
-	mirror_text(table, known ? t->dev[f->dev].name : "-");
-	mirror_text(table, rl_detector_name(f->detector));
-	mirror_text(table, failover_way(f, t, way));
 	failover_numbers(f, app->start_ns, v);
-	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		mirror_number(table, v[i]);
+	mirror_row(table,
+		   (const char *[]){ link, known ? t->dev[f->dev].name : "-",
+				     rl_detector_name(f->detector),
+				     failover_way(f, t, way) }, v);
 }
 
-/* "/reflit/failovers,N": from number N on; without N the last page. */
-static int
-failovers(const char *cmd, const char *params, struct rte_tel_data *d)
+static uint32_t
+count_failovers(const struct app *app)
 {
-	const char *names[4 + FAILOVER_NUMBERS] = { "link", "device",
-						    "detector", "left_by" };
-	const struct mirror *m = &telemetry_mirror;
-	struct app *app = mirror_enter();
-	const uint32_t total = m->nfailovers;
-	const uint32_t kept = rl_min_u32(total, MIRROR_FAILOVERS);
-	struct mirror_table t;
-	uint32_t start, count;
-	char last[16];
-	int ret;
-
-	(void)cmd;
-	if (params == NULL || params[0] == '\0') {
-		snprintf(last, sizeof(last), "%u",
-			 total > PAGE_FAILOVERS ? total - PAGE_FAILOVERS : 0);
-		params = last;
-	}
-	ret = mirror_page(d, params, total, PAGE_FAILOVERS, &start, &count);
-	if (ret != 0) {
-		mirror_leave();
-		return ret;
-	}
-	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		names[4 + i] = failover_key(i);
-	mirror_table(&t, names, 4, FAILOVER_NUMBERS);
-	for (uint32_t i = start; app != NULL && i < start + count; i++)
-		if (i + kept >= total)
-			add_failover(app, &m->failover[i % MIRROR_FAILOVERS],
-				     &t);
-	mirror_leave();
-	mirror_table_end(&t, d);
-	return 0;
+	(void)app;
+	return telemetry_mirror.nfailovers;
 }
 
-/* "/reflit/alarms,N": from number N on, the worst first. */
-static int
-alarms(const char *cmd, const char *params, struct rte_tel_data *d)
+static void
+add_failovers(const struct app *app, uint32_t from, uint32_t to,
+	      struct mirror_table *t)
 {
-	static const char *const names[] = { "alarm", "severity", "where",
-					     "why", "since_ns" };
 	const struct mirror *m = &telemetry_mirror;
-	struct app *app = mirror_enter();
-	struct mirror_table t;
-	uint32_t start, count;
-	const int ret = mirror_page(d, params,
-				    rl_min_u32(m->nalarms, MIRROR_ALARMS),
-				    PAGE_ALARMS, &start, &count);
+	const uint32_t kept = rl_min_u32(m->nfailovers, MIRROR_FAILOVERS);
 
-	(void)cmd;
-	if (ret != 0) {
-		mirror_leave();
-		return ret;
-	}
-	mirror_table(&t, names, 4, 1);
-	for (uint32_t i = start; app != NULL && i < start + count; i++) {
-		const struct alarm *a = &m->alarm[i];
+	for (uint32_t i = rl_max_u32(from, m->nfailovers - kept); i < to; i++)
+		add_failover(app, &m->failover[i % MIRROR_FAILOVERS], t);
+}
+
+static const struct telemetry_list failovers = {
+	.name = (const char *const[]){ "link", "device", "detector", "left_by",
+				       FAILOVER_KEYS },
+	.texts = 4, .numbers = FAILOVER_NUMBERS, .most = 64, .last = true,
+	.total = count_failovers, .rows = add_failovers,
+};
+
+static uint32_t
+count_alarms(const struct app *app)
+{
+	(void)app;
+	return rl_min_u32(telemetry_mirror.nalarms, MIRROR_ALARMS);
+}
+
+static void
+add_alarms(const struct app *app, uint32_t from, uint32_t to,
+	   struct mirror_table *t)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const struct alarm *a = &telemetry_mirror.alarm[i];
+		const uint64_t since_ns = watch_since(app->start_ns,
+						      a->since_ns);
 		char why[MIRROR_TEXT];
 
 		snprintf(why, sizeof(why), "%s", alarm_why(a));
-		mirror_text(&t, alarm_word(a->kind));
-		mirror_text(&t, alarm_severity(a->kind));
-		mirror_text(&t, a->where);
-		mirror_text(&t, why);
-		mirror_number(&t, watch_since(app->start_ns, a->since_ns));
+		mirror_row(t, (const char *[]){ alarm_word(a->kind),
+						alarm_severity(a->kind),
+						a->where, why }, &since_ns);
 	}
-	mirror_leave();
-	mirror_table_end(&t, d);
-	return 0;
 }
 
-static void
-copy_alarms(const struct app *app)
-{
-	struct mirror *m = &telemetry_mirror;
-	const uint32_t n = rl_min_u32(app->alarms.n, MIRROR_ALARMS);
-
-	if (app->alarms.n + m->nalarms == 0 ||
-	    pthread_mutex_trylock(&m->lock) != 0)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		m->alarm[i] = app->alarms.now[i];
-	m->nalarms = app->alarms.n;
-	pthread_mutex_unlock(&m->lock);
-}
+/* The worst first. */
+static const struct telemetry_list alarms = {
+	.name = (const char *const[]){ "alarm", "severity", "where", "why",
+				       "since_ns" },
+	.texts = 4, .numbers = 1, .most = 40,
+	.total = count_alarms, .rows = add_alarms,
+};
 
 static void
-copy_recoveries(const struct app *app)
+copy_events(const struct watch *w, uint64_t start_ns)
 {
-	const struct host_resil *r = &app->host.resil;
 	struct mirror *m = &telemetry_mirror;
 
-	if (m->nrecoveries == r->log.n || pthread_mutex_trylock(&m->lock) != 0)
-		return;
-	for (uint32_t i = r->log.n > MIRROR_RECOVERIES
-				  ? r->log.n - MIRROR_RECOVERIES
+	if (w->nevents - m->nevents > MIRROR_EVENTS)
+		m->nevents = w->nevents - MIRROR_EVENTS;
+	for (; m->nevents < w->nevents; m->nevents++) {
+		const struct host_rec *r =
+			&w->event[m->nevents % WATCH_EVENTS];
+		struct mirror_event *e = &m->event[m->nevents % MIRROR_EVENTS];
+
+		e->t_ns = watch_since(start_ns, r->t_ns);
+		watch_event_text(w, r, e->text, sizeof(e->text));
+	}
+	/* the last ones may have progressed meanwhile */
+	for (uint32_t i = w->failovers.n > MIRROR_FAILOVERS
+				  ? w->failovers.n - MIRROR_FAILOVERS
 				  : 0;
-	     i < r->log.n; i++)
-		m->recovery[i % MIRROR_RECOVERIES] = r->log.rec[i];
-	m->nrecoveries = r->log.n;
-	pthread_mutex_unlock(&m->lock);
+	     i < w->failovers.n; i++)
+		m->failover[i % MIRROR_FAILOVERS] = w->failovers.rec[i];
+	m->nfailovers = w->failovers.n;
+}
+
+static void
+copy_recoveries(const struct rl_recovery_log *l)
+{
+	struct mirror *m = &telemetry_mirror;
+
+	for (uint32_t i = l->n > MIRROR_RECOVERIES ? l->n - MIRROR_RECOVERIES
+						   : 0;
+	     i < l->n; i++)
+		m->recovery[i % MIRROR_RECOVERIES] = l->rec[i];
+	m->nrecoveries = l->n;
 }
 
 /* Only this thread queries drivers, and not for each answer. */
@@ -312,81 +305,117 @@ copy_port_stats(struct app *app)
 void
 telemetry_step(struct app *app)
 {
-	const struct watch *w = &app->watch;
+	const struct alarms *a = &app->alarms;
 	struct mirror *m = &telemetry_mirror;
-	uint32_t from;
 
 	if (m->app == NULL) /* only this thread sets it */
 		return;
 	/* do not wait for a client that reads: the next step copies */
-	if (m->nevents != w->nevents && pthread_mutex_trylock(&m->lock) == 0) {
-		if (w->nevents - m->nevents > MIRROR_EVENTS)
-			m->nevents = w->nevents - MIRROR_EVENTS;
-		for (; m->nevents < w->nevents; m->nevents++) {
-			const struct host_rec *r =
-				&w->event[m->nevents % WATCH_EVENTS];
-			struct mirror_event *e =
-				&m->event[m->nevents % MIRROR_EVENTS];
-
-			e->t_ns = watch_since(app->start_ns, r->t_ns);
-			watch_event_text(w, r, e->text, sizeof(e->text));
-		}
-		/* the last ones may have progressed meanwhile */
-		from = w->failovers.n > MIRROR_FAILOVERS
-			       ? w->failovers.n - MIRROR_FAILOVERS
-			       : 0;
-		for (uint32_t i = from; i < w->failovers.n; i++)
-			m->failover[i % MIRROR_FAILOVERS] = w->failovers.rec[i];
-		m->nfailovers = w->failovers.n;
+	if (pthread_mutex_trylock(&m->lock) == 0) {
+		if (m->nevents != app->watch.nevents)
+			copy_events(&app->watch, app->start_ns);
+		if (m->nrecoveries != app->host.resil.log.n)
+			copy_recoveries(&app->host.resil.log);
+		m->nalarms = a->n;
+		for (uint32_t i = 0; i < rl_min_u32(a->n, MIRROR_ALARMS); i++)
+			m->alarm[i] = a->now[i];
 		pthread_mutex_unlock(&m->lock);
 	}
-	copy_recoveries(app);
-	copy_alarms(app);
 	copy_port_stats(app);
 	if (app->opt.allow_orders)
 		telemetry_take_order(app);
 }
 
+/* Each has a `dict` or a `list`. */
 static const struct {
 	const char *cmd;
-	telemetry_cb fn;
 	const char *help;
+	telemetry_dict_fn *dict;
+	const struct telemetry_list *list;
 } commands[] = {
-	{ "/reflit/fabric", telemetry_fabric, "What runs: sizes, time, state" },
-	{ "/reflit/devices", telemetry_devices,
-	  "Switches and endpoints. Parameter: number of the first" },
-	{ "/reflit/links", telemetry_links,
-	  "Links, their states and counters. Parameter: number of the first" },
-	{ "/reflit/ports", telemetry_ports,
-	  "Names of ports. Parameter: number of the first" },
-	{ "/reflit/port", telemetry_port,
-	  "State and counters of a port. Parameter: its name (s0/1)" },
-	{ "/reflit/switch", telemetry_switch,
-	  "Counters of a device's core. Parameter: its name" },
-	{ "/reflit/endpoint", telemetry_endpoint,
-	  "Counters of an endpoint. Parameter: its name" },
-	{ "/reflit/flows", telemetry_flows,
-	  "Flows of all endpoints. Parameter: number of the first" },
-	{ "/reflit/events", events,
-	  "Events. Parameter: number of the first; else the last ones" },
-	{ "/reflit/failovers", failovers,
-	  "Failovers. Parameter: number of the first; else the last ones" },
-	{ "/reflit/alarms", alarms,
-	  "What is wrong now. Parameter: number of the first" },
-	{ "/reflit/recoveries", telemetry_recoveries,
-	  "Recoveries by the controller: the last ones" },
-	{ "/reflit/channel", telemetry_channel,
+	{ "/reflit/fabric", "What runs: sizes, time, state",
+	  .dict = telemetry_fabric },
+	{ "/reflit/devices",
+	  "Switches and endpoints. Parameter: number of the first",
+	  .list = &telemetry_devices },
+	{ "/reflit/links",
+	  "Links, their states and counters. Parameter: number of the first",
+	  .list = &telemetry_links },
+	{ "/reflit/ports", "Names of ports. Parameter: number of the first",
+	  .list = &telemetry_ports },
+	{ "/reflit/port",
+	  "State and counters of a port. Parameter: its name (s0/1)",
+	  .dict = telemetry_port },
+	{ "/reflit/switch", "Counters of a device's core. Parameter: its name",
+	  .dict = telemetry_switch },
+	{ "/reflit/endpoint", "Counters of an endpoint. Parameter: its name",
+	  .dict = telemetry_endpoint },
+	{ "/reflit/flows",
+	  "Flows of all endpoints. Parameter: number of the first",
+	  .list = &telemetry_flows },
+	{ "/reflit/events",
+	  "Events. Parameter: number of the first; else the last ones",
+	  .dict = events },
+	{ "/reflit/failovers",
+	  "Failovers. Parameter: number of the first; else the last ones",
+	  .list = &failovers },
+	{ "/reflit/alarms",
+	  "What is wrong now. Parameter: number of the first",
+	  .list = &alarms },
+	{ "/reflit/recoveries", "Recoveries by the controller: the last ones",
+	  .dict = telemetry_recoveries },
+	{ "/reflit/channel",
 	  "Whether etcd answers, who has the controller, which processes are "
-	  "there" },
-	{ "/reflit/latency", telemetry_latency,
-	  "Latency and jitter in ns. Parameter: a VC; else of all" },
-	{ "/reflit/histogram", telemetry_histogram,
-	  "Latencies by bucket. Parameter: number of the first bucket" },
-	{ "/reflit/traffic", telemetry_traffic, "Packets sent, delivered ..." },
-	{ "/reflit/lcores", telemetry_lcores, "Rounds of each lcore" },
-	{ "/reflit/order", telemetry_order,
-	  "Runs a prompt command (--allow-orders). Parameter: the line" },
+	  "there", .dict = telemetry_channel },
+	{ "/reflit/latency", "Latency and jitter in ns. Parameter: a VC; else of all",
+	  .dict = telemetry_latency },
+	{ "/reflit/histogram",
+	  "Latencies by bucket. Parameter: number of the first bucket",
+	  .list = &telemetry_histogram },
+	{ "/reflit/traffic", "Packets sent, delivered ...",
+	  .dict = telemetry_traffic },
+	{ "/reflit/lcores", "Rounds of each lcore", .dict = telemetry_lcores },
 };
+
+static int
+answer_list(const struct telemetry_list *l, const struct app *app,
+	    const char *params, struct rte_tel_data *d)
+{
+	const uint32_t total = app == NULL ? 0 : l->total(app);
+	const uint32_t from = l->last && total > l->most ? total - l->most : 0;
+	uint32_t start, count;
+	struct mirror_table t;
+	const int ret = begin_page(d, params, from, total, l->most, &start,
+				   &count);
+
+	if (ret != 0)
+		return ret;
+	mirror_table(&t, l->name, l->texts, l->numbers);
+	if (count != 0)
+		l->rows(app, start, start + count, &t);
+	mirror_table_end(&t, d);
+	return 0;
+}
+
+/* A client's thread. */
+static int
+answer(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	const struct app *app = mirror_enter();
+	unsigned int i = 0;
+	int ret = 0;
+
+	while (strcmp(commands[i].cmd, cmd) != 0)
+		i++;
+	if (commands[i].list != NULL)
+		ret = answer_list(commands[i].list, app, params, d);
+	else if (app != NULL)
+		ret = commands[i].dict(app, params, d);
+	else
+		rte_tel_data_start_dict(d);
+	mirror_leave();
+	return ret;
+}
 
 void
 telemetry_pause(void)
@@ -406,14 +435,14 @@ telemetry_open(struct app *app)
 	pthread_mutex_lock(&telemetry_mirror.lock);
 	telemetry_mirror.app = app;
 	pthread_mutex_unlock(&telemetry_mirror.lock);
-	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
-		const int ret = rte_telemetry_register_cmd(
-			commands[i].cmd, commands[i].fn, commands[i].help);
-
-		if (ret == -ENOMEM)
-			return ret;
-	}
-	return 0;
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
+		if (rte_telemetry_register_cmd(commands[i].cmd, answer,
+					       commands[i].help) == -ENOMEM)
+			return -ENOMEM;
+	return rte_telemetry_register_cmd(
+		       "/reflit/order", telemetry_order,
+		       "Runs a prompt command (--allow-orders). Parameter: the "
+		       "line") == -ENOMEM ? -ENOMEM : 0;
 }
 
 void

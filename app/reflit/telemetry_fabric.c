@@ -2,7 +2,6 @@
 
 /* Telemetry of the fabric: devices, links, ports. On clients' threads. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,37 +10,26 @@
 #include "refusal.h"
 #include "telemetry_mirror.h"
 
-#define PAGE_DEVICES 200
-#define PAGE_LINKS 50
-#define PAGE_PORTS 300
-
 int
-telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
+telemetry_fabric(const struct app *app, const char *params,
+		 struct rte_tel_data *d)
 {
 	static const char *const names[] = { "dims" };
-	struct app *app = mirror_enter();
+	const struct rl_config *cfg = &app->cfg;
+	const struct rl_topo *t = &cfg->topo;
 	struct mirror_table dims;
-	const struct rl_topo *t;
 
-	(void)cmd;
 	(void)params;
-	rte_tel_data_start_dict(d);
-	if (app == NULL) {
-		mirror_leave();
-		return 0;
-	}
-	t = &app->cfg.topo;
 	mirror_table(&dims, names, 0, 1);
 	for (unsigned int i = 0; i < t->spec.ndims; i++)
 		mirror_number(&dims, t->spec.dims[i]);
+	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "program", "reflit");
 	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
 	rte_tel_data_add_dict_string(d, "config", app->opt.config);
 	rte_tel_data_add_dict_string(d, "process",
-		app->cfg.nprocess == 0
-			? ""
-			: app->cfg.process[app->process].name);
+		cfg->nprocess == 0 ? "" : cfg->process[app->process].name);
 	rte_tel_data_add_dict_string(d, "topology",
 				     rl_config_topology_name(t->spec.kind));
 	mirror_table_end(&dims, d);
@@ -58,39 +46,35 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "failovers",
 				  telemetry_mirror.nfailovers);
 	rte_tel_data_add_dict_int(d, "orders", app->opt.allow_orders);
-	mirror_leave();
 	return 0;
 }
 
-int
-telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
+static uint32_t
+count_devices(const struct app *app)
 {
-	static const char *const names[] = { "name", "kind", "x", "y", "z" };
-	struct app *app = mirror_enter();
-	struct mirror_table t;
-	uint32_t start = 0, count = 0;
-	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.ndev : 0,
-			      PAGE_DEVICES, &start, &count);
+	return app->cfg.topo.ndev;
+}
 
-	(void)cmd;
-	if (ret != 0) {
-		mirror_leave();
-		return ret;
-	}
-	mirror_table(&t, names, 2, RL_DIMS_MAX);
-	for (uint32_t i = start; i < start + count; i++) {
+static void
+add_devices(const struct app *app, uint32_t from, uint32_t to,
+	    struct mirror_table *t)
+{
+	for (uint32_t i = from; i < to; i++) {
 		const struct rl_topo_dev *dev = &app->cfg.topo.dev[i];
 
-		mirror_text(&t, dev->name);
-		mirror_text(&t, dev->kind == RL_DEV_SWITCH ? "switch"
-							   : "endpoint");
+		mirror_text(t, dev->name);
+		mirror_text(t, dev->kind == RL_DEV_SWITCH ? "switch"
+							  : "endpoint");
 		for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-			mirror_number(&t, dev->coord[k]);
+			mirror_number(t, dev->coord[k]);
 	}
-	mirror_leave();
-	mirror_table_end(&t, d);
-	return 0;
 }
+
+const struct telemetry_list telemetry_devices = {
+	.name = (const char *const[]){ "name", "kind", "x", "y", "z" },
+	.texts = 2, .numbers = RL_DIMS_MAX, .most = 200,
+	.total = count_devices, .rows = add_devices,
+};
 
 /* A link that was taken down on purpose has not failed. */
 static const char *
@@ -170,59 +154,51 @@ add_link(const struct app *app, uint32_t l, struct mirror_table *t)
 	}
 }
 
-int
-telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
+static uint32_t
+count_links(const struct app *app)
 {
-	struct app *app = mirror_enter();
-	uint32_t start = 0, count = 0;
-	struct mirror_table t;
-	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.nlink : 0,
-			      PAGE_LINKS, &start, &count);
-
-	(void)cmd;
-	if (ret != 0) {
-		mirror_leave();
-		return ret;
-	}
-	mirror_table(&t, link_columns, LINK_TEXTS,
-		     RTE_DIM(link_columns) - LINK_TEXTS);
-	for (uint32_t l = start; l < start + count; l++)
-		add_link(app, l, &t);
-	mirror_leave();
-	mirror_table_end(&t, d);
-	return 0;
+	return app->cfg.topo.nlink;
 }
 
-int
-telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
+static void
+add_links(const struct app *app, uint32_t from, uint32_t to,
+	  struct mirror_table *t)
 {
-	struct app *app = mirror_enter();
-	static const char *const names[] = { "name" };
-	uint32_t total = 0, start = 0, count = 0, i = 0;
-	struct mirror_table t;
+	for (uint32_t l = from; l < to; l++)
+		add_link(app, l, t);
+}
+
+const struct telemetry_list telemetry_links = {
+	.name = link_columns,
+	.texts = LINK_TEXTS, .numbers = RTE_DIM(link_columns) - LINK_TEXTS,
+	.most = 50, .total = count_links, .rows = add_links,
+};
+
+static uint32_t
+count_ports(const struct app *app)
+{
+	return 2 * app->cfg.topo.nlink;
+}
+
+static void
+add_ports(const struct app *app, uint32_t from, uint32_t to,
+	  struct mirror_table *t)
+{
+	const struct rl_topo *topo = &app->cfg.topo;
 	char role[HOST_ROLE_NAME];
-	int ret;
+	uint32_t i = 0;
 
-	(void)cmd;
-	if (app != NULL)
-		total = 2 * app->cfg.topo.nlink;
-	ret = mirror_page(d, params, total, PAGE_PORTS, &start, &count);
-	if (ret != 0) {
-		mirror_leave();
-		return ret;
-	}
-	mirror_table(&t, names, 1, 0);
-	for (uint32_t dev = 0; app != NULL && dev < app->cfg.topo.ndev; dev++)
-		for (uint16_t p = 0; p < app->cfg.topo.dev[dev].nports;
-		     p++, i++) {
-			if (i >= start && i < start + count)
-				mirror_text(&t, host_role_name(&app->cfg.topo,
-							       dev, p, role));
-		}
-	mirror_leave();
-	mirror_table_end(&t, d);
-	return 0;
+	for (uint32_t dev = 0; dev < topo->ndev; dev++)
+		for (uint16_t p = 0; p < topo->dev[dev].nports; p++, i++)
+			if (i >= from && i < to)
+				mirror_text(t, host_role_name(topo, dev, p,
+							      role));
 }
+
+const struct telemetry_list telemetry_ports = {
+	.name = (const char *const[]){ "name" },
+	.texts = 1, .most = 300, .total = count_ports, .rows = add_ports,
+};
 
 static void
 add_port(const struct app *app, uint32_t dev, uint16_t p,
@@ -230,7 +206,6 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_port *port = app->host.fabric.dev[dev].port[p].port;
-	const uint64_t *c = rl_port_counters(port);
 	char link[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
 	struct rl_port_info i;
 
@@ -256,31 +231,23 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 	rte_tel_data_add_dict_uint(d, "flaps", i.flaps);
 	rte_tel_data_add_dict_uint(d, "tx_epoch", i.tx_epoch);
 	rte_tel_data_add_dict_uint(d, "rx_epoch", i.rx_epoch);
-	for (int k = 0; k < RL_PORT_COUNTER_COUNT; k++)
-		rte_tel_data_add_dict_uint(d,
-			rl_port_counter_name((enum rl_port_counter)k), c[k]);
+	mirror_counters(d, &counter_port, rl_port_counters(port));
 }
 
 int
-telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
+telemetry_port(const struct app *app, const char *params,
+	       struct rte_tel_data *d)
 {
-	struct app *app = mirror_enter();
+	const struct rl_topo *t = &app->cfg.topo;
+	const char *name = params == NULL ? "" : params;
 	char role[HOST_ROLE_NAME];
-	bool found = false;
 
-	(void)cmd;
-	for (uint32_t dev = 0; app != NULL && params != NULL &&
-			       dev < app->cfg.topo.ndev; dev++)
-		for (uint16_t p = 0; p < app->cfg.topo.dev[dev].nports; p++) {
-			if (strcmp(params, host_role_name(&app->cfg.topo, dev,
-							  p, role)) != 0)
-				continue;
-			add_port(app, dev, p, d);
-			found = true;
-		}
-	mirror_leave();
-	return found ? 0
-		     : mirror_error(d, "there is no port '%.60s'; see "
-				       "/reflit/ports",
-				    params == NULL ? "" : params);
+	for (uint32_t dev = 0; dev < t->ndev; dev++)
+		for (uint16_t p = 0; p < t->dev[dev].nports; p++)
+			if (strcmp(name, host_role_name(t, dev, p, role)) == 0) {
+				add_port(app, dev, p, d);
+				return 0;
+			}
+	return mirror_error(d, "there is no port '%.60s'; see /reflit/ports",
+			    name);
 }

@@ -13,6 +13,7 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
+#include "counter_report.h"
 #include "telemetry.h"
 
 /* DPDK before 23.03 has these under other names, which 25.11 lacks */
@@ -68,18 +69,12 @@ extern struct mirror telemetry_mirror;
 struct app *mirror_enter(void);
 void mirror_leave(void);
 
-/**
- * The page that @p params asks for, of @p total elements in pages of
- * @p most: sets start, count, total in @p d. @return 0, -EINVAL
- */
-int mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
-		uint32_t most, uint32_t *start, uint32_t *count);
-
 #define MIRROR_COLUMNS 24
 
 /** Columns of an answer, filled row by row. */
 struct mirror_table {
 	const char *const *name;
+	unsigned int texts; /**< the first columns; the others are numbers */
 	unsigned int n;
 	unsigned int at; /**< the column that is filled next */
 	struct rte_tel_data *col[MIRROR_COLUMNS]; /**< NULL: no memory */
@@ -88,50 +83,56 @@ struct mirror_table {
 /** Empty columns, @p texts of texts and behind them @p numbers of numbers. */
 void mirror_table(struct mirror_table *t, const char *const name[],
 		  unsigned int texts, unsigned int numbers);
+/** A row, or a field of it. */
+void mirror_row(struct mirror_table *t, const char *const text[],
+		const uint64_t number[]);
 void mirror_text(struct mirror_table *t, const char *text);
 void mirror_number(struct mirror_table *t, uint64_t v);
 
 /** Adds all columns to @p d. */
 void mirror_table_end(struct mirror_table *t, struct rte_tel_data *d);
 
+/** Adds all counters of an object to @p d. */
+void mirror_counters(struct rte_tel_data *d, const struct counter_kind *kind,
+		     const uint64_t *c);
+
 /** A dict that says what is wrong with a request. @return 0 */
 int mirror_error(struct rte_tel_data *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* telemetry_order.c */
+/**
+ * Answers with an object, on a client's thread with the lock held.
+ * @return 0; -EINVAL: @p params are wrong
+ */
+typedef int telemetry_dict_fn(const struct app *app, const char *params,
+			      struct rte_tel_data *d);
+
+/** Answers with a page of a list; functions are called as above. */
+struct telemetry_list {
+	const char *const *name; /**< of its columns: texts, then numbers */
+	unsigned int texts;
+	unsigned int numbers;
+	uint32_t most; /**< rows of a page */
+	bool last;     /**< without a parameter it is the last page */
+	uint32_t (*total)(const struct app *app);
+	/** Adds the rows from @p from up to @p to. */
+	void (*rows)(const struct app *app, uint32_t from, uint32_t to,
+		     struct mirror_table *t);
+};
+
+/* telemetry_order.c: it waits for the control thread, without the lock */
 int telemetry_order(const char *cmd, const char *params,
 		    struct rte_tel_data *d);
 void telemetry_take_order(struct app *app);
 /* telemetry_fabric.c */
-int telemetry_fabric(const char *cmd, const char *params,
-		     struct rte_tel_data *d);
-int telemetry_devices(const char *cmd, const char *params,
-		      struct rte_tel_data *d);
-int telemetry_links(const char *cmd, const char *params,
-		    struct rte_tel_data *d);
-int telemetry_ports(const char *cmd, const char *params,
-		    struct rte_tel_data *d);
-int telemetry_port(const char *cmd, const char *params,
-		   struct rte_tel_data *d);
+telemetry_dict_fn telemetry_fabric, telemetry_port;
+extern const struct telemetry_list telemetry_devices, telemetry_links,
+	telemetry_ports;
 /* channel.c */
-int telemetry_channel(const char *cmd, const char *params,
-		      struct rte_tel_data *d);
+telemetry_dict_fn telemetry_channel;
 /* telemetry_flow.c */
-int telemetry_flows(const char *cmd, const char *params,
-		    struct rte_tel_data *d);
-int telemetry_endpoint(const char *cmd, const char *params,
-		       struct rte_tel_data *d);
-int telemetry_switch(const char *cmd, const char *params,
-		     struct rte_tel_data *d);
-int telemetry_traffic(const char *cmd, const char *params,
-		      struct rte_tel_data *d);
-int telemetry_latency(const char *cmd, const char *params,
-		      struct rte_tel_data *d);
-int telemetry_histogram(const char *cmd, const char *params,
-			struct rte_tel_data *d);
-int telemetry_recoveries(const char *cmd, const char *params,
-			 struct rte_tel_data *d);
-int telemetry_lcores(const char *cmd, const char *params,
-		     struct rte_tel_data *d);
+telemetry_dict_fn telemetry_endpoint, telemetry_switch, telemetry_traffic,
+	telemetry_latency, telemetry_recoveries, telemetry_lcores;
+extern const struct telemetry_list telemetry_flows, telemetry_histogram;
 
 #endif /* TELEMETRY_MIRROR_H */
