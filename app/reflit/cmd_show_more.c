@@ -13,6 +13,7 @@
 #include "command.h"
 #include "delay_report.h"
 #include "parse.h"
+#include "report.h"
 
 #define BAR 40
 
@@ -146,21 +147,6 @@ cmd_show_routes(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Text has its time before it, JSON as a number. */
-static void
-show_event(struct app *app, const struct host_rec *r)
-{
-	const struct watch *w = &app->watch;
-	char line[WATCH_LINE_MAX], utc[APP_UTC_MAX];
-
-	watch_event_text(w, r, line, sizeof(line));
-	facts_row(&app->facts, "{line}\n",
-		  FACTS(FACT_S("line", line),
-			FACT_N("at_ns", watch_since(app->start_ns, r->t_ns)),
-			FACT_T("at_utc", app_utc(app, r->t_ns, utc)),
-			FACT_T("text", strstr(line, " ms ") + 4)));
-}
-
 /* Events count their time from the start. */
 static void
 events_begin(struct app *app)
@@ -187,7 +173,7 @@ cmd_show_events(struct app *app, const char *const arg[])
 	n = rl_min_u64(n, kept);
 	events_begin(app);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
-		show_event(app, &w->event[i % WATCH_EVENTS]);
+		event_say(app, &w->event[i % WATCH_EVENTS], &app->facts);
 	host_lost(&app->host, &lost);
 	facts_set(&app->facts,
 		  lost.events + lost.drops == 0
@@ -219,8 +205,8 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 
 		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&
 		    r->port < t->dev[r->dev].nports &&
-		    t->dev[r->dev].port[r->port].link == (uint32_t)link)
-			show_event(app, r);
+		    t->dev[r->dev].port[r->port].link == link)
+			event_say(app, r, &app->facts);
 	}
 	return 0;
 }

@@ -13,14 +13,13 @@ struct look {
 	int width; /* negative: aligned to the left */
 	int digits;
 	double unit; /* divisor */
-	const char *suffix;
 	bool power;
 };
 
 static struct look
 look_of(const char *spec)
 {
-	struct look l = { .digits = 1, .unit = 1.0, .suffix = "" };
+	struct look l = { .digits = 1, .unit = 1.0 };
 	char *at;
 
 	l.width = (int)strtol(spec, &at, 10);
@@ -94,8 +93,9 @@ find(const struct fact *row, const char *name, size_t len)
 	return NULL;
 }
 
-void
-facts_print(const char *form, const struct fact *row)
+/* Prints a row by a form. */
+static void
+print_row(const char *form, const struct fact *row)
 {
 	while (*form != '\0') {
 		const size_t text = strcspn(form, "{");
@@ -139,7 +139,7 @@ static void
 say(json_t *to, bool text, const char *form, const struct fact *row)
 {
 	if (text && form != NULL)
-		facts_print(form, row);
+		print_row(form, row);
 	for (; row->key != NULL; row++) {
 		if (!text && !row->shown)
 			json_object_set_new(to, row->key, value(row));

@@ -14,7 +14,8 @@
  * convert from nanoseconds; `e` prints a power of ten. `{*}` is the row's last
  * fact, whatever its name.
  *
- * Control thread. It has no errors: memory that is missing leaves out facts.
+ * Control thread. It has no errors: memory that is missing leaves out facts. So
+ * do a text and a list that are NULL, which a form must not name.
  */
 
 #include <jansson.h>
@@ -76,8 +77,5 @@ facts_text(const struct facts *f)
 {
 	return f->root == NULL;
 }
-
-/** Prints a row by a form. */
-void facts_print(const char *form, const struct fact *row);
 
 #endif /* FACTS_H */

@@ -9,6 +9,7 @@
 #include "counter_report.h"
 #include "delay_report.h"
 #include "failover_report.h"
+#include "half_json.h"
 #include "json_set.h"
 #include "report_file.h"
 #include "recovery_report.h"
@@ -179,6 +180,45 @@ set_totals(json_t *o, const struct totals *t)
 	set(o, "sent_bytes", t->sent_bytes);
 }
 
+static const char *
+endpoint_name(const struct rl_topo *t, uint16_t ep)
+{
+	return t->dev[t->ep_dev[ep]].name;
+}
+
+/*
+ * `process`, `processes`, `digest`, and `flows`: what this process knows of flows
+ * to other processes, for reflit-report.
+ */
+static void
+set_flows(json_t *report, const struct app *app)
+{
+	const struct rl_config *cfg = &app->cfg;
+	json_t *flows = json_array(), *names = json_array();
+
+	for (uint32_t i = 0; i < cfg->nprocess; i++)
+		json_array_append_new(names, json_string(cfg->process[i].name));
+	for (uint32_t i = 0; i < app->attach.nflows; i++) {
+		const struct proof *l = app->attach.flow[i];
+
+		if (l->half != NULL &&
+		    l->sent_packets + l->delivered_packets != 0)
+			json_array_append_new(
+				flows,
+				half_json(l->half,
+					  endpoint_name(&cfg->topo, l->src),
+					  endpoint_name(&cfg->topo, l->dst)));
+	}
+	json_object_set_new(report, "process",
+			    json_string(cfg->nprocess == 0
+						? ""
+						: cfg->process[app->process]
+							  .name));
+	json_object_set_new(report, "processes", names);
+	json_object_set_new(report, "digest", half_hex(rl_config_digest(cfg)));
+	json_object_set_new(report, "flows", flows);
+}
+
 int
 report_json(struct app *app, const char *path)
 {
@@ -212,15 +252,15 @@ report_json(struct app *app, const char *path)
 	set(o, "delivered_responses", t.delivered_responses);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
-	report_wires(o, app);
-	report_flows(o, app);
+	wires_say(app, &facts);
+	set_flows(o, app);
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);
 	json_object_set_new(o, "suspects",
 			    suspects_json(&app->host.fabric));
 	channel_json(app, o);
-	report_events(o, app);
+	events_say(app, &facts);
 	timeline_json(app, o);
 	set(o, "leaked_flits", app->leaked_flits);
 	set(o, "unrecorded_events", app->unsaid.events);

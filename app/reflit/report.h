@@ -16,11 +16,15 @@
  * -errno */
 int report_json(struct app *app, const char *path);
 
+/** Control thread. A row of an event. */
+void event_say(const struct app *app, const struct host_rec *rec,
+	       struct facts *f);
+
 /**
- * Control thread. Sets `events`, the kept ones, oldest first, and
+ * Control thread. The list `events`, the kept ones, oldest first, and
  * `events_before`, the number of earlier events.
  */
-void report_events(json_t *report, const struct app *app);
+void events_say(const struct app *app, struct facts *f);
 
 /**
  * Any thread. Frames of attached ports that a network leaves on their side, as
@@ -31,14 +35,8 @@ uint64_t report_filtered(const struct app *app);
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);
 
-/**
- * Adds `process`, `processes`, `digest`, and `flows`: what this process knows
- * of flows to other processes, for reflit-report.
- */
-void report_flows(json_t *report, const struct app *app);
-
-/** Adds `wires`: the ethdevs at the ends of links, and what they counted. */
-void report_wires(json_t *report, const struct app *app);
+/** The list `wires`: the ethdevs at the ends of links, what they counted. */
+void wires_say(const struct app *app, struct facts *f);
 
 /** Prints what drivers of wires dropped. */
 void report_print_wires(const struct app *app);

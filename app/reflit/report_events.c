@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The events of a run as JSON: what `show events` says, in parts. */
+/* The events of a run: in parts for JSON, as a line of text. */
 
 #include <string.h>
 
-#include "json_set.h"
 #include "report.h"
 
-static void
-set_text(json_t *o, const char *key, const char *text)
+static const char *
+kind_name(enum host_rec_kind kind)
 {
-	json_object_set_new(o, key, json_string(text));
-}
+	static const char *const names[] = {
+		[HOST_REC_PORT] = "link",	[HOST_REC_CORE] = "core",
+		[HOST_REC_EP] = "endpoint",	[HOST_REC_DROP] = "drop",
+		[HOST_REC_REPORT] = "report",	[HOST_REC_CHANNEL] = "channel",
+		[HOST_REC_NOTE] = "note",
+	};
 
-static void
-set_link(json_t *o, const struct rl_topo *t, const struct host_rec *rec)
-{
-	char name[2 * RL_NAME_MAX + 8];
-
-	if (rec->port >= t->dev[rec->dev].nports)
-		return;
-	set_text(o, "link",
-		 rl_topo_link_name(t, t->dev[rec->dev].port[rec->port].link,
-				   name, sizeof(name)));
-	set(o, "port", rec->port);
+	return names[kind];
 }
 
 static const char *
@@ -32,75 +25,57 @@ endpoint_name(const struct rl_topo *t, uint16_t ep)
 	return ep < t->nep ? t->dev[t->ep_dev[ep]].name : "?";
 }
 
-static void
-set_packet(json_t *o, const struct rl_topo *t, const struct host_rec_packet *p,
-	   const char *why)
-{
-	set_text(o, "source", endpoint_name(t, p->src));
-	set_text(o, "destination", endpoint_name(t, p->dst));
-	set(o, "tag", p->tag);
-	set_text(o, "why", why);
-}
-
-static json_t *
-event_json(const struct app *app, const struct host_rec *rec)
+/* Facts that an event does not have are left out: NULL. */
+void
+event_say(const struct app *app, const struct host_rec *rec, struct facts *f)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	json_t *o = json_object();
-	char line[WATCH_LINE_MAX];
+	const struct host_rec_packet *p = &rec->packet;
+	const bool drop = rec->kind == HOST_REC_DROP;
+	const bool packet = drop || rec->kind == HOST_REC_REPORT;
+	const bool port = (rec->kind == HOST_REC_PORT ||
+			   rec->kind == HOST_REC_CORE) &&
+			  rec->port < t->dev[rec->dev].nports;
+	const bool device = rec->kind == HOST_REC_PORT ||
+			    rec->kind == HOST_REC_CORE ||
+			    rec->kind == HOST_REC_EP;
+	char line[WATCH_LINE_MAX], utc[APP_UTC_MAX], link[2 * RL_NAME_MAX + 8];
 
-	set(o, "at_ns", rec->t_ns > app->start_ns ? rec->t_ns - app->start_ns
-						  : 0);
-	switch ((enum host_rec_kind)rec->kind) {
-	case HOST_REC_PORT:
-		set_text(o, "kind", "link");
-		set_text(o, "device", t->dev[rec->dev].name);
-		set_link(o, t, rec);
-		break;
-	case HOST_REC_CORE:
-		set_text(o, "kind", "core");
-		set_text(o, "device", t->dev[rec->dev].name);
-		set_link(o, t, rec);
-		break;
-	case HOST_REC_EP:
-		set_text(o, "kind", "endpoint");
-		set_text(o, "device", t->dev[rec->dev].name);
-		break;
-	case HOST_REC_DROP:
-		set_text(o, "kind", "drop");
-		set_packet(o, t, &rec->packet,
-			   rl_drop_reason_name(
-				   (enum rl_drop_reason)rec->packet.why));
-		break;
-	case HOST_REC_REPORT:
-		set_text(o, "kind", "report");
-		set_packet(o, t, &rec->packet,
-			   rl_ep_reason_name(
-				   (enum rl_ep_reason)rec->packet.why));
-		break;
-	case HOST_REC_CHANNEL:
-		set_text(o, "kind", "channel");
-		break;
-	case HOST_REC_NOTE:
-		set_text(o, "kind", "note");
-		break;
-	}
-	set_text(o, "text",
-		 strstr(watch_event_text(&app->watch, rec, line, sizeof(line)),
-			" ms ") + 4); /* after its time */
-	return o;
+	watch_event_text(&app->watch, rec, line, sizeof(line));
+	if (port)
+		rl_topo_link_name(t, t->dev[rec->dev].port[rec->port].link,
+				  link, sizeof(link));
+	facts_row(f, "{line}\n",
+		  FACTS(FACT_S("line", line),
+			FACT_N("at_ns", watch_since(app->start_ns, rec->t_ns)),
+			FACT_T("at_utc", app_utc(app, rec->t_ns, utc)),
+			FACT_T("kind", kind_name((enum host_rec_kind)rec->kind)),
+			FACT_T("device", device ? t->dev[rec->dev].name : NULL),
+			FACT_T("link", port ? link : NULL),
+			FACT_L("port", port ? json_integer(rec->port) : NULL),
+			FACT_T("source", packet ? endpoint_name(t, p->src)
+						: NULL),
+			FACT_T("destination", packet ? endpoint_name(t, p->dst)
+						     : NULL),
+			FACT_L("tag", packet ? json_integer(p->tag) : NULL),
+			FACT_T("why", !packet ? NULL
+				      : drop  ? rl_drop_reason_name(
+							(enum rl_drop_reason)
+								p->why)
+					      : rl_ep_reason_name(
+							(enum rl_ep_reason)
+								p->why)),
+			FACT_T("text", strstr(line, " ms ") + 4)));
 }
 
 void
-report_events(json_t *report, const struct app *app)
+events_say(const struct app *app, struct facts *f)
 {
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
-	json_t *a = json_array();
 
+	facts_list(f, "events");
 	for (uint64_t i = w->nevents - kept; i < w->nevents; i++)
-		json_array_append_new(
-			a, event_json(app, &w->event[i % WATCH_EVENTS]));
-	json_object_set_new(report, "events", a);
-	set(report, "events_before", w->nevents - kept);
+		event_say(app, &w->event[i % WATCH_EVENTS], f);
+	facts_set(f, NULL, FACTS(FACT_N("events_before", w->nevents - kept)));
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the ethdevs at the ends of links counted: JSON and a few lines. */
+/* What the ethdevs at the ends of links counted: rows, and a few lines. */
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "json_set.h"
+#include "command.h"
 #include "refusal.h"
 #include "report.h"
 
@@ -22,19 +22,41 @@ phy_of(const struct app *app, uint32_t i)
 	return &app->host.phy[2 * app->cfg.wire[i / 2].index + i % 2];
 }
 
-/* What XDP did with frames, by verdict. */
-static void
-set_steer(json_t *wire, const uint64_t *count)
+/* Frames that its driver did not hand out. */
+static uint64_t
+dropped(const struct rl_wire_dev *d)
 {
-	json_t *o;
+	return d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf;
+}
 
-	if (count == NULL)
-		return;
-	o = json_object();
-	set(o, "flit", count[RL_STEER_FLIT]);
-	set(o, "kernel", count[RL_STEER_KERNEL]);
-	set(o, "nobody", count[RL_STEER_NOBODY]);
-	json_object_set_new(wire, "steered", o);
+/* What XDP did with frames, by verdict; NULL: it does not steer them. */
+static const uint64_t *
+verdicts(const struct app *app, uint32_t i)
+{
+	return host_steer_counts(&app->host, i / 2, (int)(i % 2));
+}
+
+/* The same for a report, and for a line of text. */
+static json_t *
+verdicts_json(const uint64_t *n)
+{
+	return n == NULL ? NULL
+			 : json_pack("{s:I, s:I, s:I}", "flit",
+				     (json_int_t)n[RL_STEER_FLIT], "kernel",
+				     (json_int_t)n[RL_STEER_KERNEL], "nobody",
+				     (json_int_t)n[RL_STEER_NOBODY]);
+}
+
+static const char *
+verdicts_text(const uint64_t *n, char *buf, size_t len)
+{
+	if (n == NULL)
+		snprintf(buf, len, "%10s %10s %10s", "-", "-", "-");
+	else
+		snprintf(buf, len, "%10" PRIu64 " %10" PRIu64 " %10" PRIu64,
+			 n[RL_STEER_FLIT], n[RL_STEER_KERNEL],
+			 n[RL_STEER_NOBODY]);
+	return buf;
 }
 
 /* Frames that were made or changed without the key. */
@@ -59,58 +81,81 @@ refused(const struct app *app, uint32_t i, char buf[REFUSAL_TEXT_MAX])
 	return refusal_now(&app->host, l->dev[i % 2], l->port[i % 2], buf);
 }
 
-void
-report_wires(json_t *report, const struct app *app)
+static void
+say_end(const struct app *app, uint32_t i, struct facts *f)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	json_t *a = json_array();
+	const struct rl_wire_dev *d = end_of(app, i);
+	const struct rl_phy_eth_counters *c = &phy_of(app, i)->c;
+	const uint32_t link = app->cfg.wire[i / 2].index;
+	const uint64_t *n = verdicts(app, i);
+	const char *iface = d->dev.iface;
+	char name[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX], text[80];
 
-	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++) {
-		const struct rl_wire_dev *d = end_of(app, i);
-		const uint32_t link = app->cfg.wire[i / 2].index;
-		const struct rl_phy_eth_counters *c;
-		char name[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
-		json_t *o;
+	facts_row(f,
+		  "{link:-16} {device:-8} {port:-16} {iface:-10} "
+		  "{frame_bytes:5} {tx_frames:10} {rx_frames:10} "
+		  "{rx_dropped:8} {verdicts}\n",
+		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
+							 sizeof(name))),
+			FACT_T("device",
+			       t->dev[t->link[link].dev[i % 2]].name),
+			FACT_T("port", d->dev.name),
+			FACT_T("interface", iface),
+			FACT_S("iface", iface[0] == '\0' ? "-" : iface),
+			FACT_T("driver", d->dev.driver),
+			FACT_N("frame_bytes", d->frame_bytes),
+			FACT_N("tx_frames", c->tx_frames),
+			FACT_N("tx_errors", d->stats.tx_errors),
+			FACT_N("tx_backpressure", c->tx_backpressure),
+			FACT_N("tx_no_mbuf", c->tx_no_mbuf),
+			FACT_N("rx_frames", c->rx_frames),
+			FACT_N("rx_bounced", c->rx_bounced),
+			FACT_N("rx_oversize", c->rx_oversize),
+			FACT_N("rx_discarded", d->stats.discarded),
+			FACT_N("rx_missed", d->stats.missed),
+			FACT_N("rx_errors", d->stats.rx_errors),
+			FACT_N("rx_no_mbuf", d->stats.no_mbuf),
+			FACT_N("rx_dropped", dropped(d)),
+			FACT_L("steered", verdicts_json(n)),
+			FACT_S("verdicts", verdicts_text(n, text, sizeof(text))),
+			FACT_B("keyed", app->keyed),
+			FACT_N("rx_auth_errors", auth_errors(app, i)),
+			/* a fact without a text is left out */
+			FACT_T("refused", refused(app, i, why)[0] == '\0' ? NULL
+									 : why)));
+}
 
-		if (d == NULL)
-			continue;
-		c = &phy_of(app, i)->c;
-		o = json_object();
-		rl_topo_link_name(t, link, name, sizeof(name));
-		json_object_set_new(o, "link", json_string(name));
-		json_object_set_new(
-			o, "device",
-			json_string(t->dev[t->link[link].dev[i % 2]].name));
-		json_object_set_new(o, "port", json_string(d->dev.name));
-		json_object_set_new(o, "interface", json_string(d->dev.iface));
-		json_object_set_new(o, "driver", json_string(d->dev.driver));
-		set(o, "frame_bytes", d->frame_bytes);
-		set(o, "tx_frames", c->tx_frames);
-		set(o, "tx_errors", d->stats.tx_errors);
-		set(o, "tx_backpressure", c->tx_backpressure);
-		set(o, "tx_no_mbuf", c->tx_no_mbuf);
-		set(o, "rx_frames", c->rx_frames);
-		set(o, "rx_bounced", c->rx_bounced);
-		set(o, "rx_oversize", c->rx_oversize);
-		set(o, "rx_discarded", d->stats.discarded);
-		set(o, "rx_missed", d->stats.missed);
-		set(o, "rx_errors", d->stats.rx_errors);
-		set(o, "rx_no_mbuf", d->stats.no_mbuf);
-		set_steer(o, host_steer_counts(&app->host, i / 2,
-					       (int)(i % 2)));
-		json_object_set_new(o, "keyed", json_boolean(app->keyed));
-		set(o, "rx_auth_errors", auth_errors(app, i));
-		if (refused(app, i, why)[0] != '\0')
-			json_object_set_new(o, "refused", json_string(why));
-		json_array_append_new(a, o);
-	}
-	json_object_set_new(report, "wires", a);
+void
+wires_say(const struct app *app, struct facts *f)
+{
+	facts_list(f, "wires");
+	if (facts_text(f))
+		printf("%-16s %-8s %-16s %-10s %5s %10s %10s %8s %10s %10s %10s\n",
+		       "link", "device", "port", "interface", "bytes", "tx frames",
+		       "rx frames", "dropped", "flits", "to kernel", "nobody's");
+	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++)
+		if (end_of(app, i) != NULL)
+			say_end(app, i, f);
+}
+
+int
+cmd_show_wires(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	if (app->cfg.nwire != 0)
+		host_wires_note_stats(&app->host);
+	if (app->cfg.nwire == 0 && facts_text(&app->facts))
+		printf("all links are software wires\n");
+	else
+		wires_say(app, &app->facts);
+	return 0;
 }
 
 static void
 print_steer(const struct app *app, uint32_t i)
 {
-	const uint64_t *n = host_steer_counts(&app->host, i / 2, (int)(i % 2));
+	const uint64_t *n = verdicts(app, i);
 
 	if (n != NULL)
 		printf("%s: %" PRIu64 " frames of flits; the kernel kept %"
@@ -133,7 +178,7 @@ report_print_wires(const struct app *app)
 
 		if (d == NULL)
 			continue;
-		gone = d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf;
+		gone = dropped(d);
 		if (gone != 0)
 			printf("%s: its driver dropped %" PRIu64
 			       " frames; the link sent their flits again\n",
