@@ -13,25 +13,6 @@
 
 #define MIB_MAX 65536u
 
-/* "A-B": all parallel links, in one file. */
-static int
-find(struct app *app, const char *name, uint32_t link[CAPTURE_LINKS_MAX],
-     unsigned int *n)
-{
-	const struct rl_topo *t = &app->cfg.topo;
-	const int64_t first = rl_topo_find_link(t, name, n);
-
-	if (first < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 name);
-	if (*n > CAPTURE_LINKS_MAX)
-		return app_error(app, "%s are %u links; name one of them", name,
-				 *n);
-	for (unsigned int k = 0; k < *n; k++)
-		link[k] = rl_topo_link_of(t, first, *n, k);
-	return 0;
-}
-
 int
 cmd_capture(struct app *app, const char *const arg[])
 {
@@ -45,7 +26,7 @@ cmd_capture(struct app *app, const char *const arg[])
 	if (arg[2] != NULL && parse_number(arg[2], 1, MIB_MAX, &mib) != 0)
 		return app_error(app, "%s is out of range; use 1 to %u MiB",
 				 arg[2], MIB_MAX);
-	if (find(app, name, link, &n) != 0 ||
+	if (command_find_links(app, name, link, CAPTURE_LINKS_MAX, &n) != 0 ||
 	    run_files_may_write(app, path) != 0)
 		return -EINVAL;
 	if (app->checking)
@@ -73,7 +54,7 @@ cmd_capture_off(struct app *app, const char *const arg[])
 	unsigned int n;
 	int ret;
 
-	if (find(app, arg[0], link, &n) != 0)
+	if (command_find_links(app, arg[0], link, CAPTURE_LINKS_MAX, &n) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;

@@ -37,18 +37,7 @@ link_name(const struct app *app, uint32_t link)
 static int
 find_links(struct app *app, const char *name, struct links *l)
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	const int64_t first = rl_topo_find_link(t, name, &l->n);
-
-	if (first < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 name);
-	if (l->n > LINKS_MAX)
-		return app_error(app, "%s are %u links; name one of them",
-				 name, l->n);
-	for (unsigned int k = 0; k < l->n; k++)
-		l->link[k] = rl_topo_link_of(t, first, l->n, k);
-	return 0;
+	return command_find_links(app, name, l->link, LINKS_MAX, &l->n);
 }
 
 /* Links, and for each the end that is at a device. */
@@ -428,14 +417,12 @@ int
 cmd_inject_block(struct app *app, const char *const arg[])
 {
 	const bool on = app->with;
-	const struct rl_topo *t = &app->cfg.topo;
-	const int32_t dev = rl_topo_find_dev(t, arg[0]);
 	struct rl_role_core *core;
-	uint32_t mask;
+	uint32_t dev = 0, mask;
 	uint64_t vc;
 
-	if (dev < 0 || t->dev[dev].kind != RL_DEV_ENDPOINT)
-		return app_error(app, "there is no endpoint %s", arg[0]);
+	if (command_find_endpoint(app, arg[0], &dev) != 0)
+		return -EINVAL;
 	if (number(app, arg[1], 0, app->cfg.link.vcs - 1, &vc) != 0)
 		return -EINVAL;
 	if (app->checking)

@@ -92,18 +92,6 @@ step(struct app *app, struct at *at, uint16_t dst)
 	return true;
 }
 
-static int
-find_endpoint(struct app *app, const char *name, uint32_t *dev)
-{
-	const struct rl_topo *t = &app->cfg.topo;
-	const int32_t d = rl_topo_find_dev(t, name);
-
-	if (d < 0 || t->dev[d].kind != RL_DEV_ENDPOINT)
-		return app_error(app, "there is no endpoint %s", name);
-	*dev = (uint32_t)d;
-	return 0;
-}
-
 int
 cmd_show_path(struct app *app, const char *const arg[])
 {
@@ -113,8 +101,8 @@ cmd_show_path(struct app *app, const char *const arg[])
 	unsigned int hops = 0;
 	uint16_t id;
 
-	if (find_endpoint(app, arg[0], &src) != 0 ||
-	    find_endpoint(app, arg[1], &dst) != 0)
+	if (command_find_endpoint(app, arg[0], &src) != 0 ||
+	    command_find_endpoint(app, arg[1], &dst) != 0)
 		return -EINVAL;
 	if (src == dst)
 		return app_error(app, "%s is one endpoint; give two", arg[0]);

@@ -36,15 +36,10 @@ by_key(const void *a, const void *b)
 static int
 choose(struct app *app, const char *name, uint32_t *first)
 {
-	int64_t l = 0;
-
-	if (name != NULL && strcmp(name, "all") != 0)
-		l = rl_topo_find_link(&app->cfg.topo, name, NULL);
-	if (l < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 name);
-	*first = (uint32_t)l;
-	return 0;
+	*first = 0;
+	return name == NULL || strcmp(name, "all") == 0
+		       ? 0
+		       : command_find_link(app, name, first, NULL);
 }
 
 /* Whether @p link is the named one, or parallel to it if all are meant. */
@@ -149,7 +144,7 @@ rate_table(struct app *app, struct rates *since, const char *name)
 	const uint32_t n = 2 * app->cfg.topo.nlink;
 	struct rate *rate;
 	struct row *row;
-	uint32_t first = 0;
+	uint32_t first;
 	double s;
 
 	if (choose(app, name, &first) != 0)
@@ -264,7 +259,7 @@ int
 cmd_show_errors(struct app *app, const char *const arg[])
 {
 	const uint32_t n = 2 * app->cfg.topo.nlink;
-	uint32_t first = 0, shown = 0, bad = 0;
+	uint32_t first, shown = 0, bad = 0;
 	struct row *row;
 
 	if (choose(app, arg[0], &first) != 0)

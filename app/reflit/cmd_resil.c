@@ -18,18 +18,6 @@
 #define RECOVERIES_SHOWN 24
 #define LINKS_SHOWN 16
 
-static int
-find_device(struct app *app, const char *name, uint32_t *dev)
-{
-	const int32_t d = rl_topo_find_dev(&app->cfg.topo, name);
-
-	if (d < 0)
-		return app_error(app, "there is no device %s; see show fabric",
-				 name);
-	*dev = (uint32_t)d;
-	return 0;
-}
-
 /*
  * Uses the fabric file alone, so it also works while commands are only
  * checked.
@@ -69,26 +57,16 @@ controller(struct app *app)
 	return NULL;
 }
 
-/* An attached port has a client that knows nothing of crashes. */
-static bool
-has_port(const struct app *app, uint32_t dev)
-{
-	for (uint32_t i = 0; i < app->cfg.nattach; i++)
-		if (strcmp(app->cfg.attach[i].endpoint,
-			   app->cfg.topo.dev[dev].name) == 0)
-			return true;
-	return false;
-}
-
 int
 cmd_device_crash(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t dev = 0;
 
-	if (find_device(app, arg[0], &dev) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0)
 		return -EINVAL;
-	if (has_port(app, dev))
+	/* the client of an attached port knows nothing of crashes */
+	if (command_attached(app, arg[0]))
 		return app_error(app, "%s has a port attached: its frames "
 				      "would be lost without a report", arg[0]);
 	if (app->checking)
@@ -120,7 +98,7 @@ cmd_device_restart(struct app *app, const char *const arg[])
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t dev = 0;
 
-	if (find_device(app, arg[0], &dev) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -179,7 +157,8 @@ cmd_device_plan(struct app *app, const char *const arg[])
 	struct rl_controller *c;
 	uint32_t dev = 0, epoch;
 
-	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0 ||
+	    want_controller(app) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -197,16 +176,12 @@ int
 cmd_link_plan(struct app *app, const char *const arg[])
 {
 	const struct plan *p = &plans[app->with];
-	const struct rl_topo *t = &app->cfg.topo;
 	struct rl_controller *c;
 	unsigned int n = 0, done = 0;
-	const int64_t first = rl_topo_find_link(t, arg[0], &n);
-	uint32_t epoch;
+	uint32_t first = 0, epoch;
 
-	if (first < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 arg[0]);
-	if (want_controller(app) != 0)
+	if (command_find_link(app, arg[0], &first, &n) != 0 ||
+	    want_controller(app) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -215,7 +190,8 @@ cmd_link_plan(struct app *app, const char *const arg[])
 		return -EINVAL;
 	epoch = rl_controller_newest(c);
 	for (unsigned int k = 0; k < n; k++)
-		done += p->link(c, rl_topo_link_of(t, first, n, k),
+		done += p->link(c,
+				rl_topo_link_of(&app->cfg.topo, first, n, k),
 				host_resil_now(&app->host)) == 0;
 	if (done == 0)
 		return app_error(app, "%s is %s", arg[0], p->refusal);

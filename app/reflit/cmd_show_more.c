@@ -86,16 +86,12 @@ print_flows(struct app *app, uint32_t from, uint32_t to)
 int
 cmd_show_flow(struct app *app, const char *const arg[])
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	uint32_t ep[2] = { UINT32_MAX, UINT32_MAX };
+	uint32_t ep[2] = { UINT32_MAX, UINT32_MAX }, dev = 0;
 
 	for (int i = 0; i < 2 && arg[i] != NULL; i++) {
-		const int32_t d = rl_topo_find_dev(t, arg[i]);
-
-		if (d < 0 || t->dev[d].kind != RL_DEV_ENDPOINT)
-			return app_error(app, "there is no endpoint %s",
-					 arg[i]);
-		ep[i] = t->dev[d].ep_id;
+		if (command_find_endpoint(app, arg[i], &dev) != 0)
+			return -EINVAL;
+		ep[i] = app->cfg.topo.dev[dev].ep_id;
 	}
 	if (!app->checking && print_flows(app, ep[0], ep[1]) == 0 &&
 	    arg[0] != NULL && facts_text(&app->facts))
@@ -191,16 +187,15 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct watch *w = &app->watch;
-	const int64_t link = rl_topo_find_link(t, arg[0], NULL);
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
+	uint32_t link = 0;
 
-	if (link < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 arg[0]);
-	if (!app->checking)
-		events_begin(app);
-	for (uint64_t i = w->nevents - kept;
-	     i < w->nevents && !app->checking; i++) {
+	if (command_find_link(app, arg[0], &link, NULL) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	events_begin(app);
+	for (uint64_t i = w->nevents - kept; i < w->nevents; i++) {
 		const struct host_rec *r = &w->event[i % WATCH_EVENTS];
 
 		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&

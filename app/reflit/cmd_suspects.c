@@ -19,19 +19,18 @@ cmd_inject_device(struct app *app, const char *const arg[])
 {
 	void (*const set)(struct rl_role_core *, uint32_t) =
 		app->with ? rl_role_core_poison : rl_role_core_soft;
-	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, arg[0]);
+	uint32_t dev = 0;
 	double rate;
 
-	if (dev < 0)
-		return app_error(app, "there is no device %s; see show fabric",
-				 arg[0]);
+	if (command_find_device(app, arg[0], &dev) != 0)
+		return -EINVAL;
 	if (parse_rate(arg[1], 0.0, 1.0, &rate) != 0)
 		return app_error(app, "rate %s is out of range; use 0 to 1, "
 				      "such as 1e-3", arg[1]);
 	if (app->checking)
 		return 0;
 	set(&app->host.fabric.dev[dev].core, (uint32_t)(rate * PPB + 0.5));
-	recorder_soft(app, (uint32_t)dev);
+	recorder_soft(app, dev);
 	return 0;
 }
 

@@ -13,18 +13,6 @@
 #define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
 #define STEP_NS (200 * RL_NS_PER_US)
 
-/* The device of an endpoint's name, or -1 after an error. */
-static int32_t
-endpoint_of(struct app *app, const char *name)
-{
-	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, name);
-
-	if (dev >= 0 && app->cfg.topo.dev[dev].kind == RL_DEV_ENDPOINT)
-		return dev;
-	app_error(app, "there is no endpoint %s", name);
-	return -1;
-}
-
 /* Starts or stops a client, or all of them. */
 int
 cmd_switch(struct app *app, const char *const arg[])
@@ -33,20 +21,19 @@ cmd_switch(struct app *app, const char *const arg[])
 	const bool on = app->with;
 	struct attach_dev *d;
 	struct client_gen *g;
-	int32_t dev;
+	uint32_t dev = 0;
 	int ret = 0;
 
 	if (name == NULL) {
 		app_traffic(app, on);
 		return 0;
 	}
-	dev = endpoint_of(app, name);
-	if (dev < 0)
+	if (command_find_endpoint(app, name, &dev) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
-	d = attach_find(&app->attach, (uint32_t)dev);
-	g = gens_find(&app->gens, (uint32_t)dev);
+	d = attach_find(&app->attach, dev);
+	g = gens_find(&app->gens, dev);
 	if (d != NULL)
 		client_dev_run(&d->client, on);
 	else if (g != NULL)
@@ -60,25 +47,15 @@ cmd_switch(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Whether the fabric file attaches a port to an endpoint. */
-static bool
-has_port(const struct app *app, const char *endpoint)
-{
-	for (uint32_t i = 0; i < app->cfg.nattach; i++)
-		if (strcmp(app->cfg.attach[i].endpoint, endpoint) == 0)
-			return true;
-	return false;
-}
-
 int
 cmd_rate(struct app *app, const char *const arg[])
 {
-	const int32_t dev = endpoint_of(app, arg[0]);
+	uint32_t dev = 0;
 	uint64_t pps;
 
-	if (dev < 0)
+	if (command_find_endpoint(app, arg[0], &dev) != 0)
 		return -EINVAL;
-	if (!has_port(app, arg[0]))
+	if (!command_attached(app, arg[0]))
 		return app_error(app, "no port is attached to %s; for "
 				      "generators there is `traffic load`",
 				 arg[0]);
@@ -87,9 +64,7 @@ cmd_rate(struct app *app, const char *const arg[])
 				      "1000000000 packets a second",
 				 arg[1]);
 	if (!app->checking)
-		client_dev_rate(&attach_find(&app->attach,
-					     (uint32_t)dev)->client,
-				pps);
+		client_dev_rate(&attach_find(&app->attach, dev)->client, pps);
 	return 0;
 }
 
@@ -235,18 +210,16 @@ cmd_wait_link(struct app *app, const char *const arg[])
 {
 	const bool dead = app->with;
 	const char *name = arg[0];
-	const int64_t link = rl_topo_find_link(&app->cfg.topo, name, NULL);
 	uint64_t ns, end_ns;
+	uint32_t link = 0;
 
-	if (link < 0)
-		return app_error(app, "there is no link %s; see show fabric",
-				 name);
-	if (command_wait_limit(app, arg[1], &ns) != 0)
+	if (command_find_link(app, name, &link, NULL) != 0 ||
+	    command_wait_limit(app, arg[1], &ns) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
 	end_ns = host_now(&app->host) + ns;
-	while (!(dead ? is_dead : is_cut)(app, (uint32_t)link) &&
+	while (!(dead ? is_dead : is_cut)(app, link) &&
 	       stop_asked() == 0) {
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "%s is not %s after %.3f s",

@@ -190,6 +190,68 @@ command_line(struct app *app, const char *line, bool check)
 }
 
 int
+command_find_link(struct app *app, const char *name, uint32_t *first,
+		  unsigned int *n)
+{
+	const int64_t l = rl_topo_find_link(&app->cfg.topo, name, n);
+
+	if (l < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 name);
+	*first = (uint32_t)l;
+	return 0;
+}
+
+int
+command_find_links(struct app *app, const char *name, uint32_t link[],
+		   unsigned int most, unsigned int *n)
+{
+	uint32_t first = 0;
+
+	if (command_find_link(app, name, &first, n) != 0)
+		return -EINVAL;
+	if (*n > most)
+		return app_error(app, "%s are %u links; name one of them", name,
+				 *n);
+	for (unsigned int k = 0; k < *n; k++)
+		link[k] = rl_topo_link_of(&app->cfg.topo, first, *n, k);
+	return 0;
+}
+
+int
+command_find_device(struct app *app, const char *name, uint32_t *dev)
+{
+	const int32_t d = rl_topo_find_dev(&app->cfg.topo, name);
+
+	if (d < 0)
+		return app_error(app, "there is no device %s; see show fabric",
+				 name);
+	*dev = (uint32_t)d;
+	return 0;
+}
+
+int
+command_find_endpoint(struct app *app, const char *name, uint32_t *dev)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int32_t d = rl_topo_find_dev(t, name);
+
+	if (d < 0 || t->dev[d].kind != RL_DEV_ENDPOINT)
+		return app_error(app, "there is no endpoint %s", name);
+	*dev = (uint32_t)d;
+	return 0;
+}
+
+bool
+command_attached(const struct app *app, const char *endpoint)
+{
+	for (uint32_t i = 0; i < app->cfg.nattach; i++)
+		if (strcmp(app->cfg.attach[i].endpoint, endpoint) == 0)
+			return true;
+	return false;
+}
+
+int
 cmd_quit(struct app *app, const char *const arg[])
 {
 	(void)arg;

@@ -87,6 +87,21 @@ int command_wait_limit(struct app *app, const char *text, uint64_t *ns);
 /* Handlers, by the module they speak to. Parameters that a form lacks are NULL. */
 /* help.c */
 int cmd_help(struct app *app, const char *const arg[]);
+/*
+ * Control thread. What a word of a command names, or an error.
+ * @return 0 or -EINVAL
+ */
+/** @p n: how many parallel links it names, or NULL. */
+int command_find_link(struct app *app, const char *name, uint32_t *first,
+		      unsigned int *n);
+/** All of them, at most @p most, in @p link. */
+int command_find_links(struct app *app, const char *name, uint32_t link[],
+		       unsigned int most, unsigned int *n);
+int command_find_device(struct app *app, const char *name, uint32_t *dev);
+int command_find_endpoint(struct app *app, const char *name, uint32_t *dev);
+/** Whether the fabric file attaches a port to the endpoint. */
+bool command_attached(const struct app *app, const char *endpoint);
+
 int cmd_help_on(struct app *app, const char *const arg[]);
 /* command_file.c */
 int cmd_load(struct app *app, const char *const arg[]);
