@@ -33,11 +33,11 @@
 #define COMMAND_LINE_MAX 512
 #define COMMAND_WORD 128 /**< characters that a parameter may have, with its end */
 
-typedef int (*command_fn)(struct app *app, const char *const arg[]);
+typedef int command_fn(struct app *app, const char *const arg[]);
 
 struct command {
 	const char *form;
-	command_fn run;
+	command_fn *run;
 	const char *help;
 	int with; /**< for the handler: app->with */
 };
@@ -77,16 +77,16 @@ void command_file_run(struct app *app);
 /** Control thread. A line of standard input, without its end; counted. */
 void command_stdin_line(struct app *app, const char *line, size_t len);
 
+/**
+ * Control thread. The prompt: runs standard input as commands, until it ends or
+ * `quit`. A terminal has completion (tab), history (arrows) and `?`; other input
+ * runs line by line, like a command file. The fabric works meanwhile.
+ */
+void prompt_run(struct app *app);
+
 /** Control thread, often. Prints the rates that --stats-period asks for. */
 void rates_step(struct app *app, uint64_t now_ns);
 
-/** Control thread. Reads how long to wait; @p text NULL: 30 s. @return 0 or
-    -EINVAL, after an error. */
-int command_wait_limit(struct app *app, const char *text, uint64_t *ns);
-
-/* Handlers, by the module they speak to. Parameters that a form lacks are NULL. */
-/* help.c */
-int cmd_help(struct app *app, const char *const arg[]);
 /*
  * Control thread. What a word of a command names, or an error.
  * @return 0 or -EINVAL
@@ -102,84 +102,48 @@ int command_find_endpoint(struct app *app, const char *name, uint32_t *dev);
 /** Whether the fabric file attaches a port to the endpoint. */
 bool command_attached(const struct app *app, const char *endpoint);
 
-int cmd_help_on(struct app *app, const char *const arg[]);
+/** Control thread. Reads how long to wait; @p text NULL: 30 s. @return 0 or
+    -EINVAL, after an error. */
+int command_wait_limit(struct app *app, const char *text, uint64_t *ns);
+
+/* Handlers, by the module they speak to. Parameters that a form lacks are NULL. */
+/* help.c */
+command_fn cmd_help, cmd_help_on;
 /* command_file.c */
-int cmd_load(struct app *app, const char *const arg[]);
-int cmd_quit(struct app *app, const char *const arg[]);
+command_fn cmd_load, cmd_quit;
 /* cmd_traffic.c */
-int cmd_switch(struct app *app, const char *const arg[]);
-int cmd_rate(struct app *app, const char *const arg[]);
-int cmd_traffic_pattern(struct app *app, const char *const arg[]);
-int cmd_traffic_load(struct app *app, const char *const arg[]);
-int cmd_traffic_packets(struct app *app, const char *const arg[]);
-int cmd_wait_time(struct app *app, const char *const arg[]);
-int cmd_wait_drained(struct app *app, const char *const arg[]);
-int cmd_wait_sent(struct app *app, const char *const arg[]);
-int cmd_wait_link(struct app *app, const char *const arg[]);
-int cmd_wait_up(struct app *app, const char *const arg[]);
+command_fn cmd_switch, cmd_rate, cmd_traffic_pattern, cmd_traffic_load,
+	cmd_traffic_packets, cmd_wait_time, cmd_wait_drained, cmd_wait_sent,
+	cmd_wait_link, cmd_wait_up;
 /* cmd_link.c */
-int cmd_link_down(struct app *app, const char *const arg[]);
-int cmd_link_down_mid(struct app *app, const char *const arg[]);
-int cmd_link_down_after(struct app *app, const char *const arg[]);
-int cmd_link_up(struct app *app, const char *const arg[]);
-int cmd_link_one_way(struct app *app, const char *const arg[]);
-int cmd_link_one_way_mid(struct app *app, const char *const arg[]);
-int cmd_link_one_way_after(struct app *app, const char *const arg[]);
-int cmd_link_flap(struct app *app, const char *const arg[]);
-int cmd_link_order(struct app *app, const char *const arg[]);
-int cmd_inject_number(struct app *app, const char *const arg[]);
-int cmd_inject_ber(struct app *app, const char *const arg[]);
-int cmd_inject_rate(struct app *app, const char *const arg[]);
-int cmd_inject_time(struct app *app, const char *const arg[]);
-int cmd_inject_block(struct app *app, const char *const arg[]);
+command_fn cmd_link_down, cmd_link_down_mid, cmd_link_down_after, cmd_link_up,
+	cmd_link_one_way, cmd_link_one_way_mid, cmd_link_one_way_after,
+	cmd_link_flap, cmd_link_order, cmd_inject_number, cmd_inject_ber,
+	cmd_inject_rate, cmd_inject_time, cmd_inject_block;
 /* cmd_resil.c */
-int cmd_device_crash(struct app *app, const char *const arg[]);
-int cmd_device_restart(struct app *app, const char *const arg[]);
-int cmd_device_plan(struct app *app, const char *const arg[]);
-int cmd_link_plan(struct app *app, const char *const arg[]);
-int cmd_quiesce(struct app *app, const char *const arg[]);
-int cmd_reroute(struct app *app, const char *const arg[]);
-int cmd_unquiesce(struct app *app, const char *const arg[]);
-int cmd_controller_crash(struct app *app, const char *const arg[]);
-int cmd_controller_restart(struct app *app, const char *const arg[]);
-int cmd_wait_recovered(struct app *app, const char *const arg[]);
-int cmd_show_controller(struct app *app, const char *const arg[]);
-int cmd_show_recoveries(struct app *app, const char *const arg[]);
+command_fn cmd_device_crash, cmd_device_restart, cmd_device_plan,
+	cmd_link_plan, cmd_quiesce, cmd_reroute, cmd_unquiesce,
+	cmd_controller_crash, cmd_controller_restart, cmd_wait_recovered,
+	cmd_show_controller, cmd_show_recoveries;
 /* cmd_show.c, cmd_show_more.c */
+command_fn cmd_show_fabric, cmd_show_port, cmd_show_replay, cmd_show_flow,
+	cmd_show_events_of, cmd_show_routes, cmd_show_events,
+	cmd_show_histogram, cmd_show_counters, cmd_show_faults,
+	cmd_show_lcores, cmd_show_traffic, cmd_set_verbose;
+/* cmd_capture.c */
+command_fn cmd_capture, cmd_capture_off, cmd_show_captures;
+/* recorder.c */
+command_fn cmd_record;
+/* cmd_rates.c, cmd_path.c */
+command_fn cmd_show_rates, cmd_show_errors, cmd_clear_counters, cmd_show_path;
+/* cmd_suspects.c */
+command_fn cmd_inject_device, cmd_show_suspects;
+/* cmd_health.c */
+command_fn cmd_show_link, cmd_show_alarms;
+/* report_wires.c */
+command_fn cmd_show_wires;
+
 /** Draws a small grid; of other fabrics, nothing. */
 void draw_fabric(const struct app *app);
-
-int cmd_show_fabric(struct app *app, const char *const arg[]);
-int cmd_show_port(struct app *app, const char *const arg[]);
-int cmd_show_replay(struct app *app, const char *const arg[]);
-int cmd_show_flow(struct app *app, const char *const arg[]);
-int cmd_show_events_of(struct app *app, const char *const arg[]);
-int cmd_show_routes(struct app *app, const char *const arg[]);
-int cmd_show_events(struct app *app, const char *const arg[]);
-int cmd_show_histogram(struct app *app, const char *const arg[]);
-int cmd_show_counters(struct app *app, const char *const arg[]);
-int cmd_show_faults(struct app *app, const char *const arg[]);
-int cmd_show_lcores(struct app *app, const char *const arg[]);
-int cmd_show_traffic(struct app *app, const char *const arg[]);
-int cmd_set_verbose(struct app *app, const char *const arg[]);
-/* cmd_capture.c */
-int cmd_capture(struct app *app, const char *const arg[]);
-int cmd_capture_off(struct app *app, const char *const arg[]);
-int cmd_show_captures(struct app *app, const char *const arg[]);
-/* recorder.c */
-int cmd_record(struct app *app, const char *const arg[]);
-/* cmd_rates.c, cmd_path.c */
-int cmd_show_rates(struct app *app, const char *const arg[]);
-int cmd_show_errors(struct app *app, const char *const arg[]);
-int cmd_clear_counters(struct app *app, const char *const arg[]);
-int cmd_show_path(struct app *app, const char *const arg[]);
-/* cmd_suspects.c */
-int cmd_inject_device(struct app *app, const char *const arg[]);
-int cmd_show_suspects(struct app *app, const char *const arg[]);
-/* cmd_health.c */
-int cmd_show_link(struct app *app, const char *const arg[]);
-int cmd_show_alarms(struct app *app, const char *const arg[]);
-/* cmd_wires.c */
-int cmd_show_wires(struct app *app, const char *const arg[]);
 
 #endif /* COMMAND_H */

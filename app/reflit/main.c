@@ -21,7 +21,6 @@
 #include "clock_ns.h"
 #include "command.h"
 #include "host_vdev.h"
-#include "prompt.h"
 #include "refusal.h"
 #include "report.h"
 #include "report_file.h"

@@ -26,7 +26,6 @@
 
 #include "command.h"
 #include "complete.h"
-#include "prompt.h"
 
 #define STEP_NS (1 * RL_NS_PER_MS)
 #define PROMPT "reflit> "
