@@ -15,7 +15,7 @@
 struct gens_pattern {
 	struct gens_pattern *next;
 	struct rl_pattern pattern;
-	void *mem;
+	uint64_t mem[]; /* its tables */
 };
 
 static void
@@ -96,29 +96,18 @@ gens_pattern(struct gens *g, enum rl_pattern_kind kind)
 		ret = all_pairs(g, &cfg);
 	if (ret != 0)
 		return ret;
-	p = calloc(1, sizeof(*p));
-	ret = -ENOMEM;
-	if (p == NULL)
-		goto err_free_pairs;
-	p->mem = calloc(1, rl_pattern_memsize(&cfg) + 8);
-	if (p->mem == NULL)
-		goto err_free_pattern;
-	ret = rl_pattern_init(&p->pattern, &cfg, p->mem);
-	if (ret != 0)
-		goto err_free_mem;
+	p = calloc(1, sizeof(*p) + rl_pattern_memsize(&cfg));
+	ret = p == NULL ? -ENOMEM
+			: rl_pattern_init(&p->pattern, &cfg, p->mem);
 	free((void *)(uintptr_t)cfg.pair);
+	if (ret != 0) {
+		free(p);
+		return ret;
+	}
 	p->next = g->patterns;
 	g->patterns = p;
 	g->plan.pattern = kind;
 	return 0;
-
-err_free_mem:
-	free(p->mem);
-err_free_pattern:
-	free(p);
-err_free_pairs:
-	free((void *)(uintptr_t)cfg.pair);
-	return ret;
 }
 
 static int
@@ -165,16 +154,19 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 	  char *err)
 {
 	const struct rl_topo *t = h->fabric.topo;
+	const uint32_t most = h->p.cfg->link.max_packet_flits;
 	int ret = 0;
 
 	memset(g, 0, sizeof(*g));
 	g->host = h;
 	g->plan = *plan;
-	if (plan->max_flits > h->p.cfg->link.max_packet_flits) {
+	if (plan->max_flits == 0)
+		g->plan.max_flits = RTE_MIN(8u, most);
+	if (plan->max_flits > most) {
 		snprintf(err, HOST_ERR_MAX,
 			 "reflit: --packet-flits %u is more than "
 			 "link.max_packet_flits, %u",
-			 plan->max_flits, h->p.cfg->link.max_packet_flits);
+			 plan->max_flits, most);
 		return -EINVAL;
 	}
 	snprintf(err, HOST_ERR_MAX, "no memory for generators");
@@ -272,7 +264,6 @@ gens_close(struct gens *g)
 		struct gens_pattern *p = g->patterns;
 
 		g->patterns = p->next;
-		free(p->mem);
 		free(p);
 	}
 	free(g->gen);

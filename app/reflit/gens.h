@@ -19,7 +19,7 @@ struct gens_plan {
 	double load;	      /**< flits per us and endpoint; 0: no limit */
 	uint64_t packets;     /**< of each endpoint; 0: no limit */
 	uint32_t min_flits;
-	uint32_t max_flits;
+	uint32_t max_flits;   /**< 0: 8, or what the fabric file allows */
 	double requests;      /**< share of packets that ask for a response */
 	uint8_t classes;      /**< of service, drawn from at random */
 	bool by_kind;	      /**< or one for each kind of packet */

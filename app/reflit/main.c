@@ -104,7 +104,7 @@ choose_process(struct app *app)
 			name == NULL ? "" : name, list);
 		return EXIT_UNUSABLE;
 	}
-	if (app->opt.packets != 0 || app->opt.load != 0) {
+	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0) {
 		fprintf(stderr, "reflit: --packets, --load: generators stay "
 				"within one process; attach ports instead\n");
 		return EXIT_UNUSABLE;
@@ -124,7 +124,7 @@ host_params(const struct app *app)
 		.seed = app->opt.seed,
 		.process = app->process,
 		.oob = app->oob,
-		.classes = app->opt.classes,
+		.classes = app->opt.gens.classes,
 		.ring_frames = app->opt.ring_frames,
 		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
 		.idle_sleep_ns = (uint32_t)app->opt.idle_sleep_ns,
@@ -138,26 +138,6 @@ has_client(const void *ctx, uint32_t dev)
 	const struct app *app = ctx;
 
 	return app->cfg.nprocess != 0 || attach_has(&app->attach, dev);
-}
-
-static int
-open_gens(struct app *app, char *err)
-{
-	const uint32_t most = app->cfg.link.max_packet_flits;
-	const struct gens_plan plan = {
-		.pattern = (enum rl_pattern_kind)app->opt.traffic,
-		.load = app->opt.load,
-		.packets = app->opt.packets,
-		.min_flits = app->opt.min_flits,
-		.requests = app->opt.requests,
-		.classes = app->opt.classes,
-		.by_kind = app->opt.by_kind,
-		.max_flits = app->opt.max_flits != 0 ? app->opt.max_flits
-						     : RTE_MIN(8u, most),
-	};
-
-	return gens_open(&app->gens, &app->host, &plan, has_client, app,
-			 err);
 }
 
 /* Opens ports, fabric and clients. Prints errors. */
@@ -184,7 +164,8 @@ open_all(struct app *app)
 	if (ret == 0)
 		ret = attach_connect(&app->attach, &app->host, err);
 	if (ret == 0)
-		ret = open_gens(app, err);
+		ret = gens_open(&app->gens, &app->host, &app->opt.gens,
+				has_client, app, err);
 	if (ret == 0) {
 		snprintf(err, sizeof(err), "out of memory");
 		app->link = calloc(app->cfg.topo.nlink, sizeof(*app->link));

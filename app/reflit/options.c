@@ -29,8 +29,8 @@ take_lengths(const struct opt *opt, const char *value, void *to)
 	if (parse_number(first, 1, 255, &lo) != 0 ||
 	    parse_number(dash == NULL ? first : dash + 1, lo, 255, &hi) != 0)
 		return -EINVAL;
-	o->min_flits = (uint32_t)lo;
-	o->max_flits = (uint32_t)hi;
+	o->gens.min_flits = (uint32_t)lo;
+	o->gens.max_flits = (uint32_t)hi;
 	return 0;
 }
 
@@ -40,21 +40,21 @@ take_classes(const struct opt *opt, const char *value, void *to)
 	struct options *o = to;
 	uint64_t v = RL_KINDS;
 
-	o->by_kind = strcmp(value, "kind") == 0;
-	if (!o->by_kind && parse_number(value, opt->min, opt->max, &v) != 0)
+	o->gens.by_kind = strcmp(value, "kind") == 0;
+	if (!o->gens.by_kind && parse_number(value, opt->min, opt->max, &v) != 0)
 		return -EINVAL;
-	o->classes = (uint8_t)v;
+	o->gens.classes = (uint8_t)v;
 	return 0;
 }
 
 static int
 take_traffic(const struct opt *opt, const char *value, void *to)
 {
-	struct options *o = to;
+	const int kind = rl_pattern_parse(value);
 
 	(void)opt;
-	o->traffic = rl_pattern_parse(value);
-	return o->traffic < 0 ? -EINVAL : 0;
+	((struct options *)to)->gens.pattern = (enum rl_pattern_kind)kind;
+	return kind < 0 ? -EINVAL : 0;
 }
 
 static int
@@ -93,7 +93,7 @@ static const struct opt table[] = {
 	  "one of the patterns that --help lists",
 	  .help = "what endpoints without a port send: one of the\n"
 		  "patterns below" },
-	{ "load", "RATE", opt_rate, TO(load), 0, 1000, "0 to 1000 flits per us",
+	{ "load", "RATE", opt_rate, TO(gens.load), 0, 1000, "0 to 1000 flits per us",
 	  .help = "flits per us and endpoint; default 0: no limit" },
 	{ "packet-flits", "MIN[-MAX]", take_lengths, 0, 0, 0,
 	  "MIN or MIN-MAX, 1 to 255",
@@ -102,9 +102,9 @@ static const struct opt table[] = {
 	  .help = "classes of service, 1 to 16, default 1; each is\n"
 		  "a flow, and routing.levels gives it a VL; kind:\n"
 		  "posted 0, requests 1, responses 2" },
-	{ "requests", "SHARE", opt_rate, TO(requests), 0, 1, "a share, 0 to 1",
+	{ "requests", "SHARE", opt_rate, TO(gens.requests), 0, 1, "a share, 0 to 1",
 	  .help = "share of packets, 0 to 1, that ask for a response" },
-	{ "packets", "N", opt_u64, TO(packets), 0, UINT64_MAX,
+	{ "packets", "N", opt_u64, TO(gens.packets), 0, UINT64_MAX,
 	  .help = "packets of each endpoint, default 0: no limit" },
 	{ "progress", NULL, NULL, TO(progress),
 	  .help = "print a line a second, also without a terminal" },
@@ -194,9 +194,8 @@ options_read(struct options *o, int argc, char **argv)
 		.idle_sleep_ns = 50 * RL_NS_PER_US,
 		.ring_frames = 256,
 		.wire_flits = 16,
-		.traffic = RL_PATTERN_UNIFORM,
-		.min_flits = 1,
-		.classes = 1,
+		.gens = { .pattern = RL_PATTERN_UNIFORM,
+			  .min_flits = 1, .classes = 1 },
 		.eal_argc = sep,
 		.eal_argv = argv,
 	};

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gens.h"
 #include "runtime_dir.h"
 
 #define OPTIONS_EAL_MAX 128
@@ -29,14 +30,7 @@ struct options {
 	const char *record;	 /**< recording of the run, or NULL */
 	uint32_t ring_frames;	 /**< a direction of a software wire */
 	uint32_t wire_flits;	 /**< that a frame on it carries at most */
-	int traffic;		 /**< enum rl_pattern_kind of the generators */
-	double load;		 /**< flits per us; 0: no limit */
-	uint64_t packets;	 /**< of each generator; 0: no limit */
-	uint32_t min_flits;	 /**< of generated packets */
-	uint32_t max_flits;	 /**< 0: 8, or what the fabric file allows */
-	double requests;	 /**< share of packets that ask for a response */
-	uint8_t classes;	 /**< of service that generators draw from */
-	bool by_kind;		 /**< one for each kind of packet */
+	struct gens_plan gens;	 /**< what endpoints without a port send */
 	bool interactive;
 	bool check_cabling;
 	bool progress;
