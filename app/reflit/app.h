@@ -33,22 +33,11 @@ enum exit_status {
 
 #define APP_UTC_MAX 32
 
-/** Faults that commands inject into the frames of one end of a link. */
-struct injected {
-	bool waits; /**< a cut that waits for its moment */
-	double ber;	  /**< of first errors */
-	double propagate; /**< bursts of them; see rl_error_cfg */
-	uint32_t lanes;
-	double loss;
-	double dup;
-	double jitter;
-	uint64_t jitter_ns; /**< at most */
-	uint64_t delay_ns;
-};
-
 /** Effects of commands on a link. */
 struct link_state {
-	struct injected injected[2]; /**< by the end that frames leave */
+	/** The last order to the fault layer, by the end that frames leave and
+	    the kind. A pending cut is a TRIGGER; zeroes are none. */
+	struct rl_fault_order injected[2][RL_FAULT_CLEAR];
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
 	bool drained;	 /**< ... once nothing was on the way */

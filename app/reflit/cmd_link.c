@@ -82,29 +82,6 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 			 text, min_ns);
 }
 
-/* The text that `show faults` prints. */
-static void
-note_injected(struct injected *in, const struct rl_fault_order *order)
-{
-	if (order->kind == RL_FAULT_TRIGGER)
-		in->waits = true;
-	else if (order->kind == RL_FAULT_LOSS)
-		in->loss = order->rate;
-	else if (order->kind == RL_FAULT_DELAY)
-		in->delay_ns = order->value;
-	else if (order->kind == RL_FAULT_DUP)
-		in->dup = order->rate;
-	if (order->kind == RL_FAULT_JITTER) {
-		in->jitter = order->rate;
-		in->jitter_ns = order->value;
-	}
-	if (order->kind != RL_FAULT_BER)
-		return;
-	in->ber = order->rate;
-	in->propagate = order->propagate;
-	in->lanes = order->lanes;
-}
-
 /* Posts one order for each link's frames of the end that was found. */
 static int
 post(struct app *app, const struct links *l,
@@ -119,7 +96,7 @@ post(struct app *app, const struct links *l,
 					 link_name(app, link));
 		if (lasting)
 			app->link[link].hurt = true;
-		note_injected(&app->link[link].injected[l->end[i]], order);
+		app->link[link].injected[l->end[i]][order->kind] = *order;
 		recorder_order(app, link, l->end[i], order);
 		if (order->kind == RL_FAULT_STALL ||
 		    order->kind == RL_FAULT_DELAY ||
@@ -433,8 +410,7 @@ cmd_inject_block(struct app *app, const char *const arg[])
 		return app_error(app, "VC %s of %s is %s", arg[1], arg[0],
 				 on ? "blocked already" : "not blocked");
 	rl_role_core_hold(core, mask ^ 1u << vc);
-	recorder_note(app, "inject %s %s %s", on ? "block" : "unblock", arg[0],
-		      arg[1]);
+	recorder_block(app, arg[0], arg[1], on);
 	return 0;
 }
 

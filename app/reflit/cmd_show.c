@@ -387,7 +387,8 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	   size_t len)
 {
 	const struct rl_fault_link *f = &app->host.fault[link];
-	const struct injected *in = &app->link[link].injected[end];
+	const struct rl_fault_order *in = app->link[link].injected[end];
+	const struct rl_fault_order *ber = &in[RL_FAULT_BER];
 	int at = 0;
 
 	if (!rl_topo_link_up(&app->cfg.topo, link) ||
@@ -396,27 +397,30 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	buf[0] = '\0';
 	if (atomic_load(&f->dir[end].cut) != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", cut");
-	else if (in->waits && !rl_fault_severed(f))
+	else if (in[RL_FAULT_TRIGGER].kind == RL_FAULT_TRIGGER &&
+		 !rl_fault_severed(f))
 		at += snprintf(buf + at, len - (size_t)at, ", cut waits");
-	if (in->ber > 0.0)
-		at += snprintf(buf + at, len - (size_t)at, ", ber %g", in->ber);
-	if (in->ber > 0.0 && in->propagate > 0.0)
+	if (ber->rate > 0.0)
+		at += snprintf(buf + at, len - (size_t)at, ", ber %g",
+			       ber->rate);
+	if (ber->rate > 0.0 && ber->propagate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at,
-			       " propagate %g lanes %u", in->propagate,
-			       in->lanes);
-	if (in->loss > 0.0)
+			       " propagate %g lanes %u", ber->propagate,
+			       ber->lanes);
+	if (in[RL_FAULT_LOSS].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
-			       in->loss);
-	if (in->dup > 0.0)
+			       in[RL_FAULT_LOSS].rate);
+	if (in[RL_FAULT_DUP].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", duplicate %g",
-			       in->dup);
-	if (in->jitter > 0.0)
+			       in[RL_FAULT_DUP].rate);
+	if (in[RL_FAULT_JITTER].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at,
-			       ", jitter %g within %g us", in->jitter,
-			       (double)in->jitter_ns / 1e3);
-	if (in->delay_ns != 0)
+			       ", jitter %g within %g us",
+			       in[RL_FAULT_JITTER].rate,
+			       (double)in[RL_FAULT_JITTER].value / 1e3);
+	if (in[RL_FAULT_DELAY].value != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", delay %g us",
-			       (double)in->delay_ns / 1e3);
+			       (double)in[RL_FAULT_DELAY].value / 1e3);
 	if (app->link[link].disabled)
 		snprintf(buf + at, len - (size_t)at, ", disabled");
 	return buf[0] == '\0' ? "" : buf + 2;

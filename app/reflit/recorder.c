@@ -48,48 +48,30 @@ recorder_close(struct app *app)
 	app->fabric_text = NULL;
 }
 
-static void
-add(struct app *app, uint64_t t_ns, bool played, const char *format,
-    va_list ap)
+__attribute__((format(printf, 4, 5))) static void
+add(struct app *app, uint64_t t_ns, bool played, const char *format, ...)
 {
 	struct recorder *r = &app->recorder;
 	struct recorder_fault *f = &r->fault[r->nfaults++ % RECORDER_FAULTS];
+	va_list ap;
 	int n;
 
 	f->t_ns = t_ns;
 	f->played = played;
+	va_start(ap, format);
 	n = vsnprintf(f->text, sizeof(f->text), format, ap);
+	va_end(ap);
 	RL_ASSERT(n >= 0 && (size_t)n < sizeof(f->text));
 }
 
-__attribute__((format(printf, 3, 4))) static void
-add_at(struct app *app, uint64_t t_ns, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	add(app, t_ns, true, format, ap);
-	va_end(ap);
-}
+/* A line of a fault file, now. */
+#define ADD_LINE(app, ...) add(app, host_now(&(app)->host), true, __VA_ARGS__)
 
 void
-recorder_line(struct app *app, const char *format, ...)
+recorder_block(struct app *app, const char *endpoint, const char *vc, bool on)
 {
-	va_list ap;
-
-	va_start(ap, format);
-	add(app, host_now(&app->host), true, format, ap);
-	va_end(ap);
-}
-
-void
-recorder_note(struct app *app, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	add(app, host_now(&app->host), false, format, ap);
-	va_end(ap);
+	add(app, host_now(&app->host), false, "inject %s %s %s",
+	    on ? "block" : "unblock", endpoint, vc);
 }
 
 /* "device s0 crash" is "crash s0" in a fault file; the others alike. */
@@ -102,12 +84,12 @@ recorder_command(struct app *app, const char *line)
 	const int n = sscanf(line, "%15s %119s %15s", what, where, verb);
 
 	if (n == 2 && strcmp(what, "controller") == 0)
-		recorder_line(app, "controller %.100s", where);
+		ADD_LINE(app, "controller %.100s", where);
 	if (n != 3 || (strcmp(what, "device") != 0 && strcmp(what, "link") != 0))
 		return;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(verbs); i++)
 		if (strcmp(verb, verbs[i]) == 0)
-			recorder_line(app, "%s %.100s", verb, where);
+			ADD_LINE(app, "%s %.100s", verb, where);
 }
 
 void
@@ -115,7 +97,7 @@ recorder_link(struct app *app, const char *what, uint32_t link)
 {
 	char name[2 * RL_NAME_MAX + 8];
 
-	recorder_line(app, "%s %s", what,
+	ADD_LINE(app, "%s %s", what,
 		      rl_topo_link_name(&app->cfg.topo, link, name,
 					sizeof(name)));
 }
@@ -156,7 +138,8 @@ header_chance(const struct app *app, uint32_t link, unsigned int end,
 static void
 add_noise(struct app *app, uint32_t link, unsigned int end)
 {
-	const struct injected *in = &app->link[link].injected[end];
+	const struct rl_fault_order *in = app->link[link].injected[end];
+	const struct rl_fault_order *ber = &in[RL_FAULT_BER];
 	const struct rl_role_core *core =
 		&app->host.fabric.dev[app->cfg.topo.link[link].dev[end]].core;
 	const double soft = atomic_load(&core->soft_ppb) / 1e9;
@@ -164,29 +147,32 @@ add_noise(struct app *app, uint32_t link, unsigned int end)
 	char way[2 * RL_NAME_MAX + 8], text[288];
 	size_t at;
 
-	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f", in->loss);
-	if (in->ber > 0.0)
+	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f",
+			      in[RL_FAULT_LOSS].rate);
+	if (ber->rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " corrupt=%.9f bytes=1 hurt=header "
 				       "ber=%.9g propagate=%.9g lanes=%u",
-				       header_chance(app, link, end, in->ber),
-				       in->ber, in->propagate, in->lanes);
-	if (in->dup > 0.0)
+				       header_chance(app, link, end, ber->rate),
+				       ber->rate, ber->propagate, ber->lanes);
+	if (in[RL_FAULT_DUP].rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " dup=%.9f", in->dup);
-	if (in->jitter > 0.0)
+				       " dup=%.9f", in[RL_FAULT_DUP].rate);
+	if (in[RL_FAULT_JITTER].rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " jitter=%.9f within=%" PRIu64 "ns",
-				       in->jitter, in->jitter_ns);
-	if (in->delay_ns != 0)
+				       in[RL_FAULT_JITTER].rate,
+				       in[RL_FAULT_JITTER].value);
+	if (in[RL_FAULT_DELAY].value != 0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " delay=%" PRIu64 "ns", in->delay_ns);
+				       " delay=%" PRIu64 "ns",
+				       in[RL_FAULT_DELAY].value);
 	if (soft != 0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " soft=%.9f", soft);
 	if (poison != 0)
 		snprintf(text + at, sizeof(text) - at, " poison=%.9f", poison);
-	recorder_line(app, "noise %s %s",
+	ADD_LINE(app, "noise %s %s",
 		      direction(app, link, end, way, sizeof(way)), text);
 }
 
@@ -225,14 +211,14 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 	direction(app, link, end, way, sizeof(way));
 	switch (order->kind) {
 	case RL_FAULT_CUT:
-		recorder_line(app, "cut %s silent", way);
+		ADD_LINE(app, "cut %s silent", way);
 		break;
 	case RL_FAULT_STALL:
-		recorder_line(app, "stall %s for=%" PRIu64 "ns", way,
+		ADD_LINE(app, "stall %s for=%" PRIu64 "ns", way,
 			      order->value);
 		break;
 	case RL_FAULT_DROP:
-		recorder_line(app, "drop %s frame=%" PRIu64, way,
+		ADD_LINE(app, "drop %s frame=%" PRIu64, way,
 			      order->value);
 		break;
 	case RL_FAULT_BER:
@@ -243,7 +229,7 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		add_noise(app, link, end);
 		break;
 	case RL_FAULT_CORRUPT:
-		recorder_line(app, "corrupt %s bytes=%" PRIu64, way,
+		ADD_LINE(app, "corrupt %s bytes=%" PRIu64, way,
 			      order->value);
 		break;
 	case RL_FAULT_TRIGGER: /* recorded when it happens */
@@ -275,13 +261,14 @@ note_cut(struct app *app, uint32_t link)
 	char name[2 * RL_NAME_MAX + 8];
 
 	for (unsigned int e = 0; e < 2; e++) {
-		app->link[link].injected[e].waits = false;
+		app->link[link].injected[e][RL_FAULT_TRIGGER] =
+			(struct rl_fault_order){ 0 };
 		if (rl_fault_light(f) && atomic_load(&f->dir[e].cut) != 0)
-			add_at(app, t_ns, "cut %s silent",
+			add(app, t_ns, true, "cut %s silent",
 			       direction(app, link, e, name, sizeof(name)));
 	}
 	if (!rl_fault_light(f))
-		add_at(app, t_ns, "cut %s",
+		add(app, t_ns, true, "cut %s",
 		       rl_topo_link_name(&app->cfg.topo, link, name,
 					 sizeof(name)));
 }
@@ -290,8 +277,10 @@ void
 recorder_step(struct app *app)
 {
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
-		if ((app->link[i].injected[0].waits ||
-		     app->link[i].injected[1].waits) &&
+		if ((app->link[i].injected[0][RL_FAULT_TRIGGER].kind ==
+			     RL_FAULT_TRIGGER ||
+		     app->link[i].injected[1][RL_FAULT_TRIGGER].kind ==
+			     RL_FAULT_TRIGGER) &&
 		    rl_fault_severed(&app->host.fault[i]))
 			note_cut(app, i);
 }

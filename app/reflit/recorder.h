@@ -48,7 +48,7 @@ void recorder_link(struct app *app, const char *what, uint32_t link);
 
 /**
  * An order to the fault layer, for frames that leave @p end. Call it after the
- * state of the link (struct injected) is updated.
+ * state of the link (`injected`) is updated.
  */
 void recorder_order(struct app *app, uint32_t link, unsigned int end,
 		    const struct rl_fault_order *order);
@@ -59,19 +59,15 @@ void recorder_healed(struct app *app, uint32_t link);
 /** Soft errors and poison of a device, of all directions that its packets leave by. */
 void recorder_soft(struct app *app, uint32_t dev);
 
-/** Any other line of a fault file, such as "crash s0". */
-void recorder_line(struct app *app, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /**
  * A command that has succeeded. Commands about whole devices, planned changes
  * and the controller are recorded as text, see recorder.c.
  */
 void recorder_command(struct app *app, const char *line);
 
-/** A fault that fault files cannot express. */
-void recorder_note(struct app *app, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/** A receiver stops or goes on: fault files cannot express that. */
+void recorder_block(struct app *app, const char *endpoint, const char *vc,
+		    bool on);
 
 /** Clients start to send, or all have stopped. */
 void recorder_traffic(struct app *app, bool on);
