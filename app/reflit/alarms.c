@@ -83,7 +83,6 @@ look_at_links(const struct app *app, struct alarms *a, uint64_t now_ns)
 	const struct rl_topo *t = &app->cfg.topo;
 
 	for (uint32_t l = 0; l < t->nlink; l++) {
-		char name[2 * RL_NAME_MAX + 8];
 		struct link_health h;
 		enum alarm_kind kind;
 		struct alarm *al;
@@ -95,8 +94,7 @@ look_at_links(const struct app *app, struct alarms *a, uint64_t now_ns)
 		if (kind == ALARM_KIND_COUNT)
 			continue;
 		al = raise_alarm(a, kind, l, h.since_ns);
-		say_where(al, "link %s",
-			  rl_topo_link_name(t, l, name, sizeof(name)));
+		say_where(al, "link %s", APP_LINK(app, l));
 		snprintf(al->why, sizeof(al->why), "%s", h.why);
 	}
 }

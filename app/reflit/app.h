@@ -180,6 +180,12 @@ app_fwd(const struct app *app, uint32_t dev)
 	return rl_core_fwd(app->host.fabric.dev[dev].core.core);
 }
 
+/** The name of a link, for as long as the block lives in which this stands. */
+#define APP_LINK_NAME (2 * RL_NAME_MAX + 8)
+#define APP_LINK(app, link)                                                    \
+	rl_topo_link_name(&(app)->cfg.topo, link, (char[APP_LINK_NAME]){ "" }, \
+			  APP_LINK_NAME)
+
 /** Flits that crossed a link, over all links. */
 uint64_t app_flit_hops(const struct app *app);
 

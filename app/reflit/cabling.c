@@ -68,7 +68,6 @@ int
 cabling_check(struct app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
 	struct link_health h;
 	uint32_t wrong = 0;
 
@@ -77,8 +76,7 @@ cabling_check(struct app *app)
 		if (!look(app, l, &h) || h.oper <= LINK_OPER_DEGRADED)
 			continue;
 		wrong++;
-		printf("link %s: %s\n",
-		       rl_topo_link_name(t, l, name, sizeof(name)),
+		printf("link %s: %s\n", APP_LINK(app, l),
 		       h.why[0] != '\0' ? h.why : link_oper_name(h.oper));
 	}
 	if (wrong == 0)

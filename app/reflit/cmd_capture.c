@@ -76,7 +76,6 @@ cmd_show_captures(struct app *app, const char *const arg[])
 	facts_list(&app->facts, "captures");
 	for (unsigned int k = 0; k < CAPTURES_MAX; k++) {
 		const struct capture *c = app->captures.c[k];
-		char name[2 * RL_NAME_MAX + 8];
 		uint64_t frames, dropped;
 		json_t *links;
 
@@ -86,10 +85,9 @@ cmd_show_captures(struct app *app, const char *const arg[])
 		links = json_array();
 		capture_counts(c, &frames, &dropped);
 		for (uint32_t i = 0; i < c->ndirs; i += 2)
-			json_array_append_new(links, json_string(
-				rl_topo_link_name(&app->cfg.topo,
-						  c->dir[i].link, name,
-						  sizeof(name))));
+			json_array_append_new(
+				links,
+				json_string(APP_LINK(app, c->dir[i].link)));
 		facts_row(&app->facts,
 			  "{file}: links {links}; {frames} frames, "
 			  "{left_out_frames} left out, {file_bytes} of "

@@ -11,7 +11,7 @@
 static void
 show_link(struct app *app, uint32_t link)
 {
-	char name[2 * RL_NAME_MAX + 8], end[2][LINK_END_MAX];
+	char end[2][LINK_END_MAX];
 	char ends[2 * LINK_END_MAX + 2], utc[APP_UTC_MAX], day[16];
 	struct link_health h;
 
@@ -23,8 +23,7 @@ show_link(struct app *app, uint32_t link)
 	snprintf(day, sizeof(day), "%.8s", utc + 11);
 	facts_row(&app->facts,
 		  "{link:-16} {ends:-20} {admin:-7} {oper:-8} {day} {reason}\n",
-		  FACTS(FACT_T("link", rl_topo_link_name(&app->cfg.topo, link,
-							 name, sizeof(name))),
+		  FACTS(FACT_T("link", APP_LINK(app, link)),
 			FACT_S("ends", ends), FACT_T("a", end[0]),
 			FACT_T("b", end[1]),
 			FACT_T("admin", link_admin_name(h.admin)),

@@ -56,12 +56,10 @@ print_hop(struct app *app, const struct at *at, struct rl_fwd_hop hop,
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_topo_port *p = &t->dev[at->dev].port[hop.port];
 	const enum rl_egress_state s = egress(app, at->dev, hop.port);
-	char name[2 * RL_NAME_MAX + 8];
 
 	facts_row(&app->facts, "  {device:-10} by {link:-20} VL {vl}",
 		  FACTS(FACT_T("device", t->dev[at->dev].name),
-			FACT_T("link", rl_topo_link_name(t, p->link, name,
-							 sizeof(name))),
+			FACT_T("link", APP_LINK(app, p->link)),
 			FACT_N("vl", at->vl)));
 	facts_more(&app->facts, rank > 0 ? "  {better_dead} better dead" : NULL,
 		   FACTS(FACT_N("better_dead", (uint64_t)rank)));

@@ -62,11 +62,9 @@ static void
 row_begin(struct app *app, uint32_t dir)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
 
 	facts_row(&app->facts, "{link:-20} {from:-10}",
-		  FACTS(FACT_T("link", rl_topo_link_name(t, dir / 2, name,
-							 sizeof(name))),
+		  FACTS(FACT_T("link", APP_LINK(app, dir / 2)),
 			FACT_T("from",
 			       t->dev[t->link[dir / 2].dev[dir % 2]].name)));
 }

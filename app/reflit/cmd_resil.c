@@ -300,7 +300,6 @@ show_links(struct app *app)
 {
 	const struct rl_controller *c = app->host.resil.controller;
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
 	uint32_t down = 0;
 
 	facts_list(&app->facts, "links");
@@ -311,9 +310,7 @@ show_links(struct app *app)
 			continue;
 		facts_row(&app->facts,
 			  down++ < LINKS_SHOWN ? "{link}: {reason}\n" : NULL,
-			  FACTS(FACT_T("link",
-				       rl_topo_link_name(t, l, name,
-							 sizeof(name))),
+			  FACTS(FACT_T("link", APP_LINK(app, l)),
 				FACT_T("reason",
 				       out ? "kept out until it is added"
 				       : app->link[l].disabled

@@ -112,7 +112,7 @@ show_port(struct app *app, uint32_t d, uint16_t p)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	struct facts *f = &app->facts;
-	char role[HOST_ROLE_NAME], link[2 * RL_NAME_MAX + 8];
+	char role[HOST_ROLE_NAME];
 	char why[REFUSAL_TEXT_MAX];
 	struct rl_port_info i;
 
@@ -121,9 +121,7 @@ show_port(struct app *app, uint32_t d, uint16_t p)
 		  "{port}  link {link}  state {state}  egress {egress}  last "
 		  "death {last_death}\n",
 		  FACTS(FACT_T("port", host_role_name(t, d, p, role)),
-			FACT_T("link", rl_topo_link_name(t,
-					       t->dev[d].port[p].link, link,
-					       sizeof(link))),
+			FACT_T("link", APP_LINK(app, t->dev[d].port[p].link)),
 			FACT_T("state", rl_link_state_name(i.state)),
 			FACT_T("egress",
 			       rl_egress_state_name(rl_core_egress_state(
@@ -288,12 +286,11 @@ show_fabric_link(struct app *app, uint32_t link)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_topo_link *l = &t->link[link];
-	char name[2 * RL_NAME_MAX + 8], role[HOST_ROLE_NAME];
+	char role[HOST_ROLE_NAME];
 	char why[2][REFUSAL_TEXT_MAX];
 
 	facts_row(&app->facts, "  {link:-20}",
-		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
-							 sizeof(name)))));
+		  FACTS(FACT_T("link", APP_LINK(app, link))));
 	for (int e = 0; e < 2; e++)
 		show_end(app, link, e);
 	facts_more(&app->facts, "  {fault}\n",
@@ -431,13 +428,12 @@ show_fault(struct app *app, uint32_t link, int end)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_fault_counters *c = &app->host.fault[link].dir[end].c;
-	char name[2 * RL_NAME_MAX + 8], text[160];
+	char text[160];
 
 	facts_row(&app->facts,
 		  "{link:-20} {fault:-24} {from:-10} {lost_frames:10} "
 		  "{lost_flits:10} {corrupted_frames:10} {flipped_bits:10}\n",
-		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
-							 sizeof(name))),
+		  FACTS(FACT_T("link", APP_LINK(app, link)),
 			FACT_T("fault", fault_text(app, link, end, text,
 						   sizeof(text))),
 			FACT_T("from", t->dev[t->link[link].dev[end]].name),

@@ -260,7 +260,6 @@ still_down(const struct app *app, uint32_t link)
 int
 cmd_wait_up(struct app *app, const char *const arg[])
 {
-	char name[2 * RL_NAME_MAX + 8];
 	uint64_t ns, end_ns;
 
 	if (command_wait_limit(app, arg[0], &ns) != 0)
@@ -269,11 +268,10 @@ cmd_wait_up(struct app *app, const char *const arg[])
 	for (uint32_t i = 0; i < app->cfg.topo.nlink && !app->checking; i++)
 		while (still_down(app, i) && stop_asked() == 0) {
 			if (host_now(&app->host) >= end_ns)
-				return app_error(
-					app, "%s is not up after %.3f s",
-					rl_topo_link_name(&app->cfg.topo, i,
-							  name, sizeof(name)),
-					(double)ns / 1e9);
+				return app_error(app,
+						 "%s is not up after %.3f s",
+						 APP_LINK(app, i),
+						 (double)ns / 1e9);
 			app_step(app, STEP_NS);
 		}
 	return 0;

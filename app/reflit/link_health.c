@@ -77,19 +77,18 @@ ordered(const struct app *app, uint32_t link)
 static void
 tell_order(const struct app *app, uint32_t link, struct link_health *h)
 {
-	char name[2 * RL_NAME_MAX + 8];
-
-	rl_topo_link_name(&app->cfg.topo, link, name, sizeof(name));
 	switch (h->admin) {
 	case LINK_ADMIN_DOWN:
 	case LINK_ADMIN_DRAINED:
-		because(h, "by command, until link %s enable", name);
+		because(h, "by command, until link %s enable",
+			APP_LINK(app, link));
 		break;
 	case LINK_ADMIN_REMOVED:
 		because(h, "it or its device was removed, until it is added");
 		break;
 	case LINK_ADMIN_LEFT:
-		because(h, "left for its errors, until link %s add", name);
+		because(h, "left for its errors, until link %s add",
+			APP_LINK(app, link));
 		break;
 	case LINK_ADMIN_FAILED:
 		because(h, "failed in the fabric file");
@@ -154,7 +153,6 @@ static void
 tell_fault(const struct app *app, uint32_t link, struct link_health *h)
 {
 	const struct rl_topo_link *l = &app->cfg.topo.link[link];
-	char name[2 * RL_NAME_MAX + 8];
 
 	for (int e = 0; e < 2; e++)
 		if (app->host.dead[l->dev[e]]) {
@@ -162,13 +160,11 @@ tell_fault(const struct app *app, uint32_t link, struct link_health *h)
 			because(h, "%s has crashed",
 				app->cfg.topo.dev[l->dev[e]].name);
 		}
-	rl_topo_link_name(&app->cfg.topo, link, name, sizeof(name));
 	if (h->crashed || !rl_fault_severed(&app->host.fault[link]))
 		return;
-	if (app->link[link].flaps != 0)
-		because(h, "flaps by command, until link %s up", name);
-	else
-		because(h, "cut by command, until link %s up", name);
+	because(h, "%s by command, until link %s up",
+		app->link[link].flaps != 0 ? "flaps" : "cut",
+		APP_LINK(app, link));
 }
 
 void

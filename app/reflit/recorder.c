@@ -95,11 +95,7 @@ recorder_command(struct app *app, const char *line)
 void
 recorder_link(struct app *app, const char *what, uint32_t link)
 {
-	char name[2 * RL_NAME_MAX + 8];
-
-	ADD_LINE(app, "%s %s", what,
-		      rl_topo_link_name(&app->cfg.topo, link, name,
-					sizeof(name)));
+	ADD_LINE(app, "%s %s", what, APP_LINK(app, link));
 }
 
 /* "s0>s1#1": the direction of frames that leave an end. */
@@ -108,11 +104,8 @@ direction(const struct app *app, uint32_t link, unsigned int end, char *buf,
 	  size_t len)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
-	const char *k;
+	const char *k = strchr(APP_LINK(app, link), '#');
 
-	rl_topo_link_name(t, link, name, sizeof(name));
-	k = strchr(name, '#');
 	snprintf(buf, len, "%s>%s%s", t->dev[t->link[link].dev[end]].name,
 		 t->dev[t->link[link].dev[1 - end]].name, k == NULL ? "" : k);
 	return buf;
@@ -268,9 +261,7 @@ note_cut(struct app *app, uint32_t link)
 			       direction(app, link, e, name, sizeof(name)));
 	}
 	if (!rl_fault_light(f))
-		add(app, t_ns, true, "cut %s",
-		       rl_topo_link_name(&app->cfg.topo, link, name,
-					 sizeof(name)));
+		add(app, t_ns, true, "cut %s", APP_LINK(app, link));
 }
 
 void

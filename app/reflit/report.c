@@ -293,7 +293,6 @@ print_span(uint64_t ns)
 static void
 print_failovers(const struct app *app)
 {
-	char link[2 * RL_NAME_MAX + 8];
 	uint64_t packets = 0, flits = 0, acked = 0;
 	uint32_t rows = 0;
 
@@ -309,10 +308,8 @@ print_failovers(const struct app *app)
 		acked += f->looped_acked_flits;
 		if (rows++ >= ROWS)
 			continue;
-		rl_topo_link_name(&app->cfg.topo,
-				  rl_failover_link(f, &app->cfg.topo), link,
-				  sizeof(link));
-		printf("%-12s %-6s %-10s", link,
+		printf("%-12s %-6s %-10s",
+		       APP_LINK(app, rl_failover_link(f, &app->cfg.topo)),
 		       app->cfg.topo.dev[f->dev].name,
 		       rl_detector_name(f->detector));
 		print_span(rl_failover_span(f->fault_ns, f->dead_ns));

@@ -90,14 +90,13 @@ say_end(const struct app *app, uint32_t i, struct facts *f)
 	const uint32_t link = app->cfg.wire[i / 2].index;
 	const uint64_t *n = verdicts(app, i);
 	const char *iface = d->dev.iface;
-	char name[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX], text[80];
+	char why[REFUSAL_TEXT_MAX], text[80];
 
 	facts_row(f,
 		  "{link:-16} {device:-8} {port:-16} {iface:-10} "
 		  "{frame_bytes:5} {tx_frames:10} {rx_frames:10} "
 		  "{rx_dropped:8} {verdicts}\n",
-		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
-							 sizeof(name))),
+		  FACTS(FACT_T("link", APP_LINK(app, link)),
 			FACT_T("device",
 			       t->dev[t->link[link].dev[i % 2]].name),
 			FACT_T("port", d->dev.name),

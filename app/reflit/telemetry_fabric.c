@@ -132,12 +132,10 @@ static void
 add_link(const struct app *app, uint32_t l, struct mirror_table *t)
 {
 	const struct rl_topo_link *link = &app->cfg.topo.link[l];
-	char text[2 * RL_NAME_MAX + 8];
 	struct link_health h;
 
 	link_health(app, l, &h);
-	mirror_text(t, rl_topo_link_name(&app->cfg.topo, l, text,
-					 sizeof(text)));
+	mirror_text(t, APP_LINK(app, l));
 	mirror_text(t, link_state(app, l));
 	mirror_text(t, link_admin_name(h.admin));
 	mirror_text(t, link_oper_name(h.oper));
@@ -204,16 +202,15 @@ static void
 add_port(const struct app *app, uint32_t dev, uint16_t p,
 	 struct rte_tel_data *d)
 {
-	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_port *port = app->host.fabric.dev[dev].port[p].port;
-	char link[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
+	char why[REFUSAL_TEXT_MAX];
 	struct rl_port_info i;
 
 	rl_port_info(port, &i);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(d, "link",
-		rl_topo_link_name(t, t->dev[dev].port[p].link, link,
-				  sizeof(link)));
+	rte_tel_data_add_dict_string(
+		d, "link",
+		APP_LINK(app, app->cfg.topo.dev[dev].port[p].link));
 	rte_tel_data_add_dict_string(d, "state", rl_link_state_name(i.state));
 	rte_tel_data_add_dict_string(d, "reason",
 		refusal_now(&app->host, dev, p, why));
