@@ -150,7 +150,7 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 		flow->tag0 = tag;
 	RL_ASSERT(tag - flow->tag0 == sent);
 	if (load->cfg.trace != NULL)
-		load_time_put(flow, p.made_ns);
+		load_time_put(&src->times, p.made_ns);
 	if (load->nparts == 1)
 		note_begin(flow, &p, now_ns);
 	load_set_sent(flow, sent + 1);
@@ -420,23 +420,11 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 	return load;
 }
 
-static void
-flow_free(struct load_flow *flow)
-{
-	if (flow->times != NULL) {
-		free(flow->times->ns);
-		free(flow->times);
-	}
-}
-
 void
 rl_sim_load_free(struct rl_sim_load *load)
 {
-	const size_t n =
-		(size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
-
-	for (size_t i = 0; load->flow != NULL && i < n; i++)
-		flow_free(&load->flow[i]);
+	for (uint16_t i = 0; load->src != NULL && i < load->cfg.nep; i++)
+		free(load->src[i].times.ns);
 	free(load->flow);
 	for (unsigned int i = 0; i < load->nparts; i++) {
 		free(load->part[i]->window);

@@ -86,16 +86,8 @@ load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 }
 
 void
-load_time_put(struct load_flow *flow, uint64_t made_ns)
+load_time_put(struct load_times *t, uint64_t made_ns)
 {
-	struct load_times *t = flow->times;
-
-	if (t == NULL) {
-		t = flow->times = calloc(1, sizeof(*t));
-		if (t == NULL)
-			return;
-		t->first = t->next = load_sent(flow);
-	}
 	if (t->ns == NULL || t->next - t->first == t->mask + 1) {
 		const uint32_t n = t->ns == NULL ? 16 : 2 * (t->mask + 1);
 		uint64_t *more = malloc(n * sizeof(*more));
@@ -112,11 +104,9 @@ load_time_put(struct load_flow *flow, uint64_t made_ns)
 }
 
 uint64_t
-load_time_take(struct load_flow *flow, uint32_t tag)
+load_time_take(struct load_times *t, uint32_t tag)
 {
-	struct load_times *t = flow->times;
-
-	if (t == NULL || tag - t->first >= t->next - t->first)
+	if (tag - t->first >= t->next - t->first)
 		return RL_NEVER;
 	t->first = tag + 1;
 	return t->ns[tag & t->mask];

@@ -96,7 +96,8 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 	bool timed = p->len_bytes >= 8;
 
 	if (p->bytes != NULL) {
-		p->made_ns = load_time_take(flow, tag);
+		p->made_ns = load_time_take(
+			&load->src[load_flow_src(load, flow)].times, tag);
 		timed = p->made_ns != RL_NEVER;
 	}
 	if (!timed)

@@ -56,8 +56,6 @@ struct load_flow {
 	uint32_t owed;	   /* responses owed by its source */
 	uint32_t owed_next; /* 1 + the flow after it on its source's list */
 	uint64_t owed_ns;  /* since when the oldest of them could be sent */
-	struct load_times *times; /* only with a trace: its frames have no room
-				     for the time */
 };
 
 /* Deliveries in the window to the clients of one part, by source. */
@@ -96,6 +94,8 @@ struct load_src {
 	uint32_t owed_last;
 	bool sends; /* it has made a packet */
 	bool dead; /* its endpoint has crashed and not restarted */
+	struct load_times times; /* only with a trace: its frames have no room
+				    for the time, and go to one destination */
 	uint16_t nlater;
 	struct load_later later[LOAD_LATER];
 };
@@ -131,8 +131,8 @@ bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	       uint32_t len);
 
 /** With a trace: stores the time at which a packet was made; taken once. */
-void load_time_put(struct load_flow *flow, uint64_t made_ns);
-uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
+void load_time_put(struct load_times *t, uint64_t made_ns);
+uint64_t load_time_take(struct load_times *t, uint32_t tag);
 
 /* load_deal.c */
 /** Deals `packets` to the sources. @return 0 or -ENOMEM */
