@@ -4,8 +4,8 @@
 
 /**
  * @file The data of a generated packet, which tell the receiver its source, its
- * number in its flow, when it was sent, and whether any byte was altered
- * [EP-1]. Little-endian:
+ * number in its flow, when it was sent, and whether any byte or its class was
+ * altered [EP-1]. Little-endian:
  *
  * | bytes | what                                                          |
  * |-------|---------------------------------------------------------------|
@@ -13,7 +13,8 @@
  * | 4-5   | source                                                        |
  * | 6-7   | destination                                                   |
  * | 8     | class of service                                              |
- * | 9-11  | 0                                                             |
+ * | 9     | packet class                                                  |
+ * | 10-11 | 0                                                             |
  * | 12-15 | number of the packet in its flow, from 0                      |
  * | 16-19 | length in bytes, all of it                                    |
  * | 20-23 | 0                                                             |
@@ -33,6 +34,7 @@ struct rl_stamp {
 	uint16_t src;
 	uint16_t dst;
 	uint8_t cos;
+	uint8_t class; /**< enum rl_class */
 	uint32_t number;
 	uint32_t len_bytes;
 	uint64_t t_ns;
@@ -59,8 +61,8 @@ void rl_stamp_begin(struct rl_stamp_writer *w, const struct rl_stamp *s);
 void rl_stamp_fill(void *writer, uint8_t *to, uint32_t off, uint32_t len);
 
 /**
- * Owner of the packet. Checks one received packet: its flow must be that of
- * its flits' headers, its seed @p seed.
+ * Owner of the packet. Checks one received packet: its flow and class must be
+ * those of its flits' headers, its seed @p seed.
  *
  * @param s  set to the contents of the stamp, unless RL_STAMP_FOREIGN
  */

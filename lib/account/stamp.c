@@ -27,7 +27,7 @@ rl_stamp_begin(struct rl_stamp_writer *w, const struct rl_stamp *s)
 	rl_put32(h, MAGIC);
 	rl_put16(h + 4, s->src);
 	rl_put16(h + 6, s->dst);
-	rl_put32(h + 8, s->cos);
+	rl_put32(h + 8, s->cos | (uint32_t)s->class << 8);
 	rl_put32(h + 12, s->number);
 	rl_put64(h + 16, s->len_bytes);
 	rl_put64(h + 24, s->t_ns);
@@ -53,7 +53,7 @@ head_ok(const struct rl_flit *head, uint64_t seed)
 	return head->wire[8] >= RL_STAMP_BYTES && rl_get32(h) == MAGIC &&
 	       rl_get16(h + 4) == rl_flit_src(head->wire) &&
 	       rl_get16(h + 6) == rl_flit_dst(head->wire) &&
-	       rl_get32(h + 8) == head->wire[6] >> 4 &&
+	       h[8] == head->wire[6] >> 4 && h[9] == rl_flit_class(head->wire) &&
 	       rl_get64(h + 32) == key_of(h, seed);
 }
 
@@ -71,6 +71,7 @@ rl_stamp_check(const struct rl_flit *head, uint64_t seed, struct rl_stamp *s)
 		.src = rl_get16(h + 4),
 		.dst = rl_get16(h + 6),
 		.cos = h[8],
+		.class = h[9],
 		.number = rl_get32(h + 12),
 		.len_bytes = rl_get32(h + 16),
 		.t_ns = rl_get64(h + 24),

@@ -42,6 +42,13 @@ pick_cos(const struct rl_sim_load_cfg *c, struct rl_prng *prng)
 		       : RL_KIND_POSTED;
 }
 
+/* Packets of this life of its source. */
+static uint32_t
+flow_made(const struct load_flow *flow)
+{
+	return load_sent(flow) - flow->first;
+}
+
 /* Picks a flow that may send another packet. @return false: none was found */
 static bool
 pick_flow(struct load_src *src)
@@ -58,7 +65,7 @@ pick_flow(struct load_src *src)
 		src->dst = (uint16_t)dst;
 		src->cos = pick_cos(c, &src->prng);
 		if (c->flow_packets == 0 ||
-		    load_sent(load_flow(src->load, src->id, src->dst,
+		    flow_made(load_flow(src->load, src->id, src->dst,
 					src->cos)) < c->flow_packets)
 			return true;
 	}
@@ -94,26 +101,45 @@ load_next(struct load_src *src, uint64_t from_ns)
 
 /* Adds an accepted packet to the totals. */
 static void
-count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
+count_sent(struct rl_sim_load_stats *st, const struct rl_stamp *s)
 {
 	st->sent++;
-	st->sent_flits += rl_ep_flits_of(p->len_bytes);
-	st->sent_requests += p->class == RL_CLASS_REQ_NONPOSTED;
-	st->sent_responses += p->class == RL_CLASS_RSP;
+	st->sent_flits += rl_ep_flits_of(s->len_bytes);
+	st->sent_requests += s->class == RL_CLASS_REQ_NONPOSTED;
+	st->sent_responses += s->class == RL_CLASS_RSP;
 }
 
 /* Before a packet of a flow is sent: records since when the flow has had
    packets outstanding, for the checks of silence. The destination knows how far
    the flow has got. */
 static void
-note_begin(struct load_flow *flow, const struct load_packet *p, uint64_t now_ns)
+note_begin(struct load_flow *flow, const struct rl_stamp *s, uint64_t now_ns)
 {
-	const bool first = load_sent(flow) == flow->seen.next;
+	const bool first = s->number == flow->first ||
+			   s->number == flow->seen.next;
 
 	if (first)
-		flow->sent_ns = p->made_ns;
+		flow->sent_ns = s->t_ns;
 	if (first || flow->told_ns > flow->taken_ns)
 		flow->taken_ns = now_ns;
+}
+
+/* Gives the endpoint a packet. @return as rl_ep_send() */
+static int
+give(const struct rl_sim_load *load, struct rl_ep *ep, struct rl_stamp *s,
+     uint64_t now_ns, uint32_t *tag)
+{
+	const struct rl_sim_trace *const trace = load->cfg.trace;
+	const uint8_t *const frame =
+		trace == NULL ? NULL : load_frame(trace, s->number,
+						  &s->len_bytes);
+	const struct rl_ep_msg msg = { s->dst, s->cos, s->class, s->len_bytes };
+	struct rl_stamp_writer w;
+
+	if (frame != NULL)
+		return rl_ep_send(ep, now_ns, &msg, frame, tag);
+	rl_stamp_begin(&w, s);
+	return rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, tag);
 }
 
 int
@@ -123,38 +149,36 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	struct rl_sim_load *load = src->load;
 	struct load_flow *flow = load_flow(load, src->id, l->dst, l->cos);
 	struct rl_sim_load_stats *const st = &src->part->st;
-	const uint32_t sent = load_sent(flow);
-	struct load_packet p;
-	struct rl_ep_msg msg;
+	struct rl_stamp s = {
+		.src = src->id,
+		.dst = l->dst,
+		.cos = l->cos,
+		.number = load_sent(flow),
+		.t_ns = l->made_ns,
+		.seed = load->cfg.seed,
+	};
 	uint32_t tag;
 	int ret;
 
-	load_packet_of(load, src->id, l->dst, l->cos, sent, flow->life, &p);
-	p.made_ns = l->made_ns;
+	load_draw(load, flow, &s);
 	if (l->response)
-		p.class = RL_CLASS_RSP;
-	msg = (struct rl_ep_msg){
-		.dst = l->dst,
-		.cos = l->cos,
-		.class = p.class,
-		.len_bytes = p.len_bytes,
-	};
-	ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
+		s.class = RL_CLASS_RSP;
+	ret = give(load, ep, &s, now_ns, &tag);
 	if (ret == -EHOSTUNREACH) {
 		st->refused++;
 		st->refused_responses += l->response;
 	}
 	if (ret != 0)
 		return ret;
-	if (sent == 0)
-		flow->tag0 = tag;
-	RL_ASSERT(tag - flow->tag0 == sent);
+	if (s.number == flow->first)
+		flow->tag0 = tag - s.number;
+	RL_ASSERT(tag - flow->tag0 == s.number);
 	if (load->cfg.trace != NULL)
-		load_time_put(&src->times, p.made_ns);
+		load_time_put(&src->times, s.t_ns);
 	if (load->nparts == 1)
-		note_begin(flow, &p, now_ns);
-	load_set_sent(flow, sent + 1);
-	count_sent(st, &p);
+		note_begin(flow, &s, now_ns);
+	load_set_sent(flow, s.number + 1);
+	count_sent(st, &s);
 	return 0;
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Contents of packets. The first eight bytes are the time at which the packet
- * was made (if it is long enough); the rest follows from its key
- * (rl_content.h).
+ * Length and class of packets follow from the seed and their name; contents are
+ * stamps (rl_stamp.h), or frames of a trace.
  */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "load_priv.h"
 
@@ -34,55 +32,35 @@ class_of(const struct rl_sim_load_cfg *c, uint64_t key, uint8_t cos)
 }
 
 void
-load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
-	       uint8_t cos, uint32_t tag, uint32_t life, struct load_packet *p)
+load_draw(const struct rl_sim_load *load, const struct load_flow *flow,
+	  struct rl_stamp *s)
 {
 	const struct rl_sim_load_cfg *c = &load->cfg;
-	const uint64_t name = (uint64_t)src << 48 | (uint64_t)dst << 32 | tag;
-	uint32_t flits, spread = c->max_flits - c->min_flits + 1;
+	const uint64_t name = (uint64_t)s->src << 48 | (uint64_t)s->dst << 32 |
+			      (s->number - flow->first);
+	const uint64_t key = mix(
+		mix(c->seed + s->cos + ((uint64_t)flow->life << 32)) ^ name);
+	const uint32_t spread = c->max_flits - c->min_flits + 1;
+	const uint32_t flits = c->min_flits + (uint32_t)(key & 0xffffff) % spread;
 
-	p->key = mix(mix(c->seed + cos + ((uint64_t)life << 32)) ^ name);
-	flits = c->min_flits + (uint32_t)((p->key & 0xffffff) % spread);
-	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
+	s->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	/* the last flit is often not full */
-	if (p->key >> 24 & 1)
-		p->len_bytes -=
-			(uint32_t)(p->key >> 25 & 0xff) % RL_FLIT_DATA_BYTES;
-	p->class = class_of(c, p->key, cos);
-	p->made_ns = 0;
-	p->bytes = NULL;
-	if (c->trace != NULL) {
-		const uint32_t i = tag % c->trace->n;
-
-		p->bytes = c->trace->data + c->trace->off[i];
-		p->len_bytes = (uint32_t)(c->trace->off[i + 1] -
-					  c->trace->off[i]);
-	}
+	if (key >> 24 & 1)
+		s->len_bytes = rl_max_u32(
+			s->len_bytes - (uint32_t)(key >> 25 & 0xff) %
+					       RL_FLIT_DATA_BYTES,
+			RL_STAMP_BYTES);
+	s->class = class_of(c, key, s->cos);
 }
 
-void
-load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
+const uint8_t *
+load_frame(const struct rl_sim_trace *trace, uint32_t number,
+	   uint32_t *len_bytes)
 {
-	const struct load_packet *p = ctx;
-	const uint32_t first = off == 0 && len >= 8 ? 8 : 0;
+	const uint64_t *const off = &trace->off[number % trace->n];
 
-	if (p->bytes != NULL) {
-		memcpy(to, p->bytes + off, len);
-		return;
-	}
-	memcpy(to, &p->made_ns, first);
-	rl_content_fill(p->key, to + first, off + first, len - first);
-}
-
-bool
-load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
-	  uint32_t len)
-{
-	const uint32_t first = off == 0 && len >= 8 ? 8 : 0;
-
-	if (p->bytes != NULL)
-		return memcmp(data, p->bytes + off, len) == 0;
-	return rl_content_same(p->key, data + first, off + first, len - first);
+	*len_bytes = (uint32_t)(off[1] - off[0]);
+	return trace->data + off[0];
 }
 
 void
@@ -104,10 +82,10 @@ load_time_put(struct load_times *t, uint64_t made_ns)
 }
 
 uint64_t
-load_time_take(struct load_times *t, uint32_t tag)
+load_time_take(struct load_times *t, uint32_t number)
 {
-	if (tag - t->first >= t->next - t->first)
+	if (number - t->first >= t->next - t->first)
 		return RL_NEVER;
-	t->first = tag + 1;
-	return t->ns[tag & t->mask];
+	t->first = number + 1;
+	return t->ns[number & t->mask];
 }

@@ -27,25 +27,45 @@ complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
 	va_end(ap);
 }
 
-/* Whether every byte is what the source made; sets the time of making. */
+/* Whether every byte is that of the trace. */
 static bool
-judge_content(struct load_packet *p, const struct rl_flit *pkt)
+same_frame(const struct rl_sim_trace *trace, const struct rl_flit *pkt,
+	   uint32_t number)
 {
-	uint32_t left = p->len_bytes, off = 0;
+	uint32_t left;
+	const uint8_t *bytes = load_frame(trace, number, &left);
 
-	if (rl_ep_len_bytes(pkt) != p->len_bytes)
+	if (rl_ep_len_bytes(pkt) != left)
 		return false;
-	if (left >= 8 && p->bytes == NULL)
-		p->made_ns = rl_get64(pkt->wire + RL_FLIT_DATA_OFF);
 	for (const struct rl_flit *f = pkt; left > 0; f = f->next) {
 		const uint32_t n = rl_min_u32(left, RL_FLIT_DATA_BYTES);
 
-		if (!load_same(p, f->wire + RL_FLIT_DATA_OFF, off, n))
+		if (memcmp(f->wire + RL_FLIT_DATA_OFF, bytes, n) != 0)
 			return false;
-		off += n;
+		bytes += n;
 		left -= n;
 	}
 	return true;
+}
+
+/* Whether a packet is what its source sent; sets s->number, and
+   s->t_ns without a trace. */
+static bool
+judge_content(struct rl_sim_load *load, const struct load_flow *flow,
+	      const struct rl_flit *pkt, struct rl_stamp *s)
+{
+	const struct rl_sim_trace *const trace = load->cfg.trace;
+	const uint32_t tag = rl_flit_tag(pkt->wire);
+
+	if (trace == NULL)
+		return rl_stamp_check(pkt, load->cfg.seed, s) == RL_STAMP_OK &&
+		       s->number < load_sent(flow) &&
+		       (s->number < flow->first ||
+			s->number == tag - flow->tag0);
+	s->number = tag - flow->tag0;
+	if (s->number >= load_sent(flow) || !same_frame(trace, pkt, s->number))
+		s->number = tag - flow->tag0_before;
+	return s->number < load_sent(flow) && same_frame(trace, pkt, s->number);
 }
 
 /* Whether an outage replaces the one in @p st: it is longer; of equal length,
@@ -65,12 +85,11 @@ outage_beats(const struct rl_sim_load_stats *st, uint64_t ns, uint64_t at_ns,
 /* Silence starts when there was a packet to send and a path for it. */
 static void
 judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
-	      const struct load_flow *flow, const struct load_packet *p,
-	      uint64_t now_ns)
+	      const struct load_flow *flow, uint64_t made_ns, uint64_t now_ns)
 {
 	const uint16_t src = load_flow_src(load, flow);
 	const uint16_t dst = load_flow_dst(load, flow);
-	uint64_t from = rl_max_u64(flow->last_ns, p->made_ns);
+	uint64_t from = rl_max_u64(flow->last_ns, made_ns);
 
 	if (rl_likely(now_ns - from < st->outage_ns))
 		return;
@@ -87,22 +106,13 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	st->outage_dst = dst;
 }
 
-/* @return whether p->made_ns is known */
-static bool
+/* A packet that was made at @p made_ns has arrived in order. */
+static void
 judge_time(struct rl_sim_load *load, struct load_part *part,
-	   struct load_flow *flow, struct load_packet *p, uint32_t tag,
-	   unsigned int vc, uint64_t now_ns)
+	   struct load_flow *flow, uint64_t made_ns, unsigned int vc,
+	   uint64_t now_ns)
 {
-	bool timed = p->len_bytes >= 8;
-
-	if (p->bytes != NULL) {
-		p->made_ns = load_time_take(
-			&load->src[load_flow_src(load, flow)].times, tag);
-		timed = p->made_ns != RL_NEVER;
-	}
-	if (!timed)
-		return false;
-	rl_hist_add(&part->st.latency, now_ns - p->made_ns);
+	rl_hist_add(&part->st.latency, now_ns - made_ns);
 	if (load->cfg.flow != NULL) {
 		struct rl_sim_flow *f =
 			&load->cfg.flow[(size_t)(flow - load->flow) %
@@ -110,14 +120,12 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 					 load->cfg.nep)];
 
 		f->packets++;
-		f->max_ns = rl_max_u64(f->max_ns, now_ns - p->made_ns);
+		f->max_ns = rl_max_u64(f->max_ns, now_ns - made_ns);
 	}
 	if (load->cfg.delays)
-		rl_delay_add(&part->delay[vc], now_ns - p->made_ns,
-			     &flow->last);
-	judge_silence(load, &part->st, flow, p, now_ns);
+		rl_delay_add(&part->delay[vc], now_ns - made_ns, &flow->last);
+	judge_silence(load, &part->st, flow, made_ns, now_ns);
 	flow->last_ns = now_ns;
-	return true;
 }
 
 /* Counts a delivered packet; a request is owed a response. @return the window
@@ -145,35 +153,6 @@ take(struct rl_sim_load *load, struct load_part *part,
 	return w;
 }
 
-/* Whether its source sent a packet before it crashed. */
-static bool
-judge_late(struct rl_sim_load *load, struct load_part *part,
-	   struct load_flow *flow, const struct rl_flit *pkt, uint64_t now_ns)
-{
-	const uint32_t tag = rl_flit_tag(pkt->wire) - flow->tag0_before;
-	struct load_packet p;
-
-	if (flow->life == 0)
-		return false;
-	load_packet_of(load, rl_flit_src(pkt->wire), rl_flit_dst(pkt->wire),
-		       pkt->wire[6] >> 4, tag, flow->life - 1, &p);
-	if (!judge_content(&p, pkt))
-		return false;
-	if (tag < flow->before) {
-		part->st.duplicated++;
-		complain(part, rl_flit_dst(pkt->wire), now_ns,
-			 "packet %u of a source that crashed came twice", tag);
-		return true;
-	}
-	flow->before = tag + 1;
-	if (flow->died != 0)
-		flow->died--;
-	else if (flow->gone != 0)
-		flow->gone--;
-	take(load, part, pkt, now_ns);
-	return true;
-}
-
 void
 load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	   uint64_t now_ns)
@@ -182,10 +161,10 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	const uint16_t dst = rl_flit_dst(pkt->wire);
 	const uint8_t cos = pkt->wire[6] >> 4;
 	struct load_part *const part = load->src[at].part;
-	struct load_packet p;
+	enum rl_seen_verdict verdict;
 	struct load_window *w;
 	struct load_flow *flow;
-	uint32_t tag = rl_flit_tag(pkt->wire);
+	struct rl_stamp s;
 
 	if (dst != at || src >= load->cfg.nep || cos >= load->cfg.cos) {
 		part->st.corrupted++;
@@ -194,42 +173,41 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		return;
 	}
 	flow = load_flow(load, src, dst, cos);
-	tag -= flow->tag0;
-	load_packet_of(load, src, dst, cos, tag, flow->life, &p);
-	if (tag >= load_sent(flow) || !judge_content(&p, pkt) ||
-	    (pkt->class != p.class && pkt->class != RL_CLASS_RSP)) {
-		if (judge_late(load, part, flow, pkt, now_ns))
-			return;
+	if (!judge_content(load, flow, pkt, &s)) {
 		part->st.corrupted++;
 		complain(part, at, now_ns,
-			 "packet %u of %u to %u is not what was sent", tag, src,
-			 dst);
+			 "packet %u of %u to %u is not what was sent",
+			 rl_flit_tag(pkt->wire) - flow->tag0, src, dst);
 		return;
 	}
-	if (rl_unlikely(tag != flow->seen.next))
+	if (rl_unlikely(s.number != flow->seen.next))
 		rl_range_pool_grow(&part->missing);
-	switch (rl_seen_take(&part->missing, &flow->seen, tag)) {
-	case RL_SEEN_FIRST:
-		break;
-	case RL_SEEN_LATE:
-		part->st.reordered++;
-		take(load, part, pkt, now_ns);
-		complain(part, at, now_ns, "packet %u of %u to %u after %u",
-			 tag, src, dst, flow->seen.next - 1);
-		return;
-	case RL_SEEN_AGAIN:
+	verdict = rl_seen_take(&part->missing, &flow->seen, s.number);
+	if (verdict == RL_SEEN_AGAIN) {
 		part->st.duplicated++;
-		complain(part, at, now_ns,
-			 "packet %u of %u to %u came twice", tag, src, dst);
+		complain(part, at, now_ns, "packet %u of %u to %u came twice",
+			 s.number, src, dst);
+		return;
+	}
+	w = take(load, part, pkt, now_ns);
+	if (s.number < flow->first)
+		return; /* its source has crashed since */
+	if (verdict == RL_SEEN_LATE) {
+		part->st.reordered++;
+		complain(part, at, now_ns, "packet %u of %u to %u after %u",
+			 s.number, src, dst, flow->seen.next - 1);
 		return;
 	}
 	if (load->nparts == 1) /* later packets were made since, or still
 				  wait */
 		flow->sent_ns = now_ns;
-	w = take(load, part, pkt, now_ns);
-	if (judge_time(load, part, flow, &p, tag, pkt->in_vc % RL_VCS,
-		       now_ns) && w != NULL)
-		rl_hist_add(&w->latency, now_ns - p.made_ns);
+	if (load->cfg.trace != NULL)
+		s.t_ns = load_time_take(&load->src[src].times, s.number);
+	if (s.t_ns == RL_NEVER)
+		return; /* no memory for the time */
+	judge_time(load, part, flow, s.t_ns, pkt->in_vc % RL_VCS, now_ns);
+	if (w != NULL)
+		rl_hist_add(&w->latency, now_ns - s.t_ns);
 }
 
 void
@@ -271,13 +249,15 @@ flow_missing(const struct rl_sim_load *load, const struct load_flow *flow,
 	const uint32_t end[] = { load_sent(flow), flow->excused };
 	uint64_t open[2], reported[2];
 
+	if (end[0] == flow->seen.next && flow->seen.missing.count == 0)
+		return;
 	for (unsigned int i = 0; i < 2; i++) {
 		open[i] = rl_seen_open(p, &flow->seen, end[i]);
 		reported[i] = rl_seen_reported(p, &flow->seen, &load->reported,
 					       &flow->reported, end[i]);
 	}
-	m->reported += flow->gone + reported[0];
-	m->died += flow->died + open[1] - reported[1];
+	m->reported += reported[0];
+	m->died += open[1] - reported[1];
 	m->lost += open[0] - reported[0] - (open[1] - reported[1]);
 }
 
@@ -356,25 +336,6 @@ rl_sim_load_delay(const struct rl_sim_load *load, unsigned int vc,
 		rl_delay_merge(to, &load->part[i]->delay[vc]);
 }
 
-/* A source restarts after a crash: its packet numbers start again. */
-static void
-flow_begin_life(struct rl_sim_load *load, struct load_flow *flow)
-{
-	struct missing m = { 0 };
-
-	flow->excused = load_sent(flow);
-	flow_missing(load, flow, &m);
-	flow->died = m.died;
-	flow->gone = m.reported;
-	flow->before = flow->seen.next;
-	flow->life++;
-	flow->tag0_before = flow->tag0;
-	load_set_sent(flow, 0);
-	flow->excused = flow->seen.next = 0;
-	rl_ranges_clear(load_missing(load, flow), &flow->seen.missing);
-	rl_ranges_clear(&load->reported, &flow->reported);
-}
-
 void
 rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 {
@@ -383,9 +344,13 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 	for (uint8_t cos = 0; cos < load->cfg.cos; cos++)
 		for (uint16_t i = 0; i < load->cfg.nep; i++) {
 			struct load_flow *to = load_flow(load, i, ep, cos);
+			struct load_flow *from = load_flow(load, ep, i, cos);
 
 			to->excused = load_sent(to);
-			flow_begin_life(load, load_flow(load, ep, i, cos));
+			/* packet numbers go on, tags start again */
+			from->excused = from->first = load_sent(from);
+			from->tag0_before = from->tag0;
+			from->life++;
 		}
 }
 

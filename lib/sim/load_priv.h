@@ -8,12 +8,12 @@
  * @file
  * The inside of the traffic: load.c makes packets, load_deal.c deals their
  * number to the sources, load_answer.c makes responses, load_judge.c judges
- * packets, load_window.c counts them, and load_data.c computes their contents.
+ * packets, load_window.c counts them, and load_data.c decides what they are.
  */
 
-#include "rl_content.h"
 #include "rl_seen.h"
 #include "rl_sim_load.h"
+#include "rl_stamp.h"
 
 /* Times at which outstanding packets were made: a ring. */
 struct load_times {
@@ -36,7 +36,8 @@ struct load_later {
 struct load_flow {
 	_Atomic uint32_t sent; /* packets accepted by the endpoint: written by
 				  its source, read by its destination */
-	uint32_t tag0;	   /* tag that the endpoint gave the first one */
+	uint32_t tag0;	   /* tag that the endpoint gave number 0, or would have
+			      given it in this life of the source */
 	struct rl_seen seen; /* by its destination */
 	struct rl_ranges reported; /* given up; in the pool of the load */
 	uint64_t last_ns;  /* time of the last arrival */
@@ -47,11 +48,9 @@ struct load_flow {
 	uint64_t told_ns;  /* time of the last report */
 	uint32_t excused;  /* below this number, missing packets died in a
 			      crash */
-	uint32_t life;	   /* life of its source: each one numbers from 0 */
+	uint32_t life;	   /* life of its source */
+	uint32_t first;	   /* number of the first packet of this life */
 	uint32_t tag0_before; /* tag0 of the previous life */
-	uint32_t before;   /* what was seen next, of the previous life */
-	uint64_t died;	   /* packets that died in previous lives */
-	uint64_t gone;	   /* reported then, and not delivered */
 	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
 	uint32_t owed;	   /* responses owed by its source */
 	uint32_t owed_next; /* 1 + the flow after it on its source's list */
@@ -112,27 +111,17 @@ struct rl_sim_load {
 	unsigned int nparts;
 };
 
-/* Properties of a packet. */
-struct load_packet {
-	uint64_t key;
-	uint64_t made_ns;
-	const uint8_t *bytes; /* from a trace; else NULL */
-	uint32_t len_bytes;
-	uint8_t class;
-};
-
 /* load_data.c */
-void load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
-		    uint8_t cos, uint32_t tag, uint32_t life,
-		    struct load_packet *p);
-/** An rl_ep_fill_fn; ctx is a struct load_packet. */
-void load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len);
-bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
-	       uint32_t len);
+/** Sets length and class of packet s->number of @p flow. */
+void load_draw(const struct rl_sim_load *load, const struct load_flow *flow,
+	       struct rl_stamp *s);
+/** With a trace: @return the frame that is packet @p number. */
+const uint8_t *load_frame(const struct rl_sim_trace *trace, uint32_t number,
+			  uint32_t *len_bytes);
 
 /** With a trace: stores the time at which a packet was made; taken once. */
 void load_time_put(struct load_times *t, uint64_t made_ns);
-uint64_t load_time_take(struct load_times *t, uint32_t tag);
+uint64_t load_time_take(struct load_times *t, uint32_t number);
 
 /* load_deal.c */
 /** Deals `packets` to the sources. @return 0 or -ENOMEM */

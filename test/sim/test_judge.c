@@ -24,8 +24,7 @@
 struct sent {
 	uint16_t src, dst;
 	uint8_t class;
-	uint32_t tag;
-	uint32_t bytes;
+	uint32_t tag, bytes;
 	uint8_t data[2 * RL_FLIT_DATA_BYTES];
 };
 
@@ -140,15 +139,9 @@ new_load_of(uint32_t requests_ppm, unsigned int threads)
 }
 
 static void
-new_load(uint32_t requests_ppm)
-{
-	new_load_of(requests_ppm, 1);
-}
-
-static void
 open_load(uint32_t requests_ppm)
 {
-	new_load(requests_ppm);
+	new_load_of(requests_ppm, 1);
 	/* as time goes on, so that all sources have their share */
 	for (uint64_t t_ns = 0; t_ns < US; t_ns++)
 		poll_all(t_ns);
@@ -330,8 +323,7 @@ another_content_is_seen_in_every_part_of_a_packet(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	/* its first 8 bytes are the time of its making, which may be any */
-	for (uint32_t at = 8; at < sent[0].bytes; at += 13) {
+	for (uint32_t at = 0; at < sent[0].bytes; at += 13) {
 		struct sent s = sent[0];
 
 		s.data[at] ^= 0x10;
@@ -341,13 +333,10 @@ another_content_is_seen_in_every_part_of_a_packet(void **state)
 	for (int k = 0; k < 4; k++) {
 		struct sent s = sent[0];
 
-		if (k == 0)
-			s.bytes--;
-		else if (k == 1)
-			s.bytes -= RL_FLIT_DATA_BYTES;
-		else if (k == 2)
+		s.bytes -= k == 0 ? 1 : k == 1 ? RL_FLIT_DATA_BYTES : 0;
+		if (k == 2)
 			s.class ^= RL_CLASS_REQ_POSTED ^ RL_CLASS_REQ_NONPOSTED;
-		else
+		if (k == 3)
 			s.tag += PACKETS; /* never sent */
 		hand(&s, s.dst, 200 * US);
 		assert_int_equal(stats().corrupted, ++n);
@@ -383,18 +372,38 @@ what_was_on_its_way_to_an_endpoint_that_crashed_has_died(void **state)
 	assert_int_equal(stats().died, to + from);
 	assert_int_equal(stats().lost, 0);
 	assert_true(rl_sim_load_done(load));
-	/* its packets may still come: once, and nothing before them */
-	for (unsigned int i = 0, n = 0; i < nsent; i++) {
-		if (sent[i].src != dead)
+}
+
+static void
+what_was_sent_before_a_crash_may_come_after_what_is_sent_since(void **state)
+{
+	unsigned int before, n = 0;
+	uint64_t t_ns = 0;
+
+	(void)done(state);
+	new_load_of(0, 1);
+	for (; nsent < PACKETS / 2; t_ns++)
+		poll_all(t_ns);
+	before = nsent;
+	rl_sim_load_crash(load, 0);
+	for (unsigned int d = 0; d < NEP; d++)
+		next_tag[0][d] = 77; /* tags start again */
+	for (; t_ns < US; t_ns++)
+		poll_all(t_ns);
+	assert_int_equal(nsent, PACKETS);
+	for (unsigned int i = 0; i < 2 * PACKETS; i++) {
+		const unsigned int k = (before + i) % PACKETS;
+		const uint64_t died = stats().died;
+
+		if (sent[k].src != 0)
 			continue;
-		deliver(i);
-		assert_int_equal(stats().died, to + from - ++n);
+		deliver(k);
+		n += i < PACKETS; /* and then all once more */
+		assert_int_equal(stats().delivered, n);
+		assert_int_equal(died - stats().died, i < PACKETS && k < before);
 	}
-	assert_int_equal(stats().duplicated + stats().corrupted, 0);
-	for (unsigned int i = 0; i < nsent; i++)
-		if (sent[i].src == dead)
-			deliver(i);
-	assert_int_equal(stats().duplicated, from);
+	assert_int_equal(stats().duplicated, n);
+	assert_int_equal(stats().reordered + stats().corrupted, 0);
 }
 
 /* All are requests; who answers one is not kept from answering another. */
@@ -487,7 +496,7 @@ what_a_full_endpoint_has_not_taken_it_need_not_report(void **state)
 	uint16_t src, dst;
 
 	(void)done(state);
-	new_load(0);
+	new_load_of(0, 1);
 	full = (1u << NEP) - 1;
 	for (uint64_t t_ns = 0; t_ns < US; t_ns++)
 		poll_all(t_ns);
@@ -527,7 +536,7 @@ the_number_of_packets_of_each_endpoint_follows_from_the_seed(void **state)
 	open_load(0);
 	memcpy(usual, next_tag, sizeof(usual));
 	rl_sim_load_free(load);
-	new_load(0);
+	new_load_of(0, 1);
 	for (self = NEP; self-- > 0;)
 		for (unsigned int i = 0; i < PACKETS; i++)
 			client[self].poll(client[self].ctx, NULL, US);
@@ -577,6 +586,7 @@ main(void)
 		CASE(another_content_is_seen_in_every_part_of_a_packet),
 		CASE(a_packet_at_another_endpoint_is_seen),
 		CASE(what_was_on_its_way_to_an_endpoint_that_crashed_has_died),
+		CASE(what_was_sent_before_a_crash_may_come_after_what_is_sent_since),
 		CASE(every_request_is_answered_though_one_source_takes_nothing),
 		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
 		CASE(what_a_full_endpoint_has_not_taken_it_need_not_report),

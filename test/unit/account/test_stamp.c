@@ -25,6 +25,7 @@ packet(const struct rl_stamp *s)
 			.dst = s->dst,
 			.src = s->src,
 			.cos = s->cos,
+			.class = s->class,
 			.sop = i == 0,
 			.eop = i + 1 == n,
 			.valid_bytes = (uint8_t)len,
@@ -44,8 +45,8 @@ packet(const struct rl_stamp *s)
 }
 
 static const struct rl_stamp stamp = {
-	.src = 3, .dst = 9, .cos = 2, .number = 77, .len_bytes = 700,
-	.t_ns = 123456789, .seed = 5,
+	.src = 3, .dst = 9, .cos = 2, .class = RL_CLASS_RSP, .number = 77,
+	.len_bytes = 700, .t_ns = 123456789, .seed = 5,
 };
 
 static void
@@ -61,6 +62,7 @@ a_stamp_is_read_as_it_was_written_at_every_length(void **state)
 		assert_int_equal(got.src, 3);
 		assert_int_equal(got.dst, 9);
 		assert_int_equal(got.cos, 2);
+		assert_int_equal(got.class, RL_CLASS_RSP);
 		assert_int_equal(got.number, 77);
 		assert_int_equal(got.len_bytes, len);
 		assert_int_equal(got.t_ns, 123456789);
@@ -117,7 +119,7 @@ flits_exchanged_cut_or_of_another_packet_are_noticed(void **state)
 }
 
 static void
-another_seed_or_flow_is_foreign(void **state)
+another_seed_flow_or_class_is_foreign(void **state)
 {
 	struct rl_stamp got;
 	struct rl_flit *pkt = packet(&stamp);
@@ -133,6 +135,9 @@ another_seed_or_flow_is_foreign(void **state)
 	pkt->wire[6] ^= 0x10;
 	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
 	pkt = packet(&stamp);
+	pkt->wire[7] ^= RL_CLASS_RSP;
+	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
+	pkt = packet(&stamp);
 	pkt->wire[8] = RL_STAMP_BYTES - 1;
 	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
 }
@@ -144,7 +149,7 @@ main(void)
 		cmocka_unit_test(a_stamp_is_read_as_it_was_written_at_every_length),
 		cmocka_unit_test(every_flipped_bit_is_noticed),
 		cmocka_unit_test(flits_exchanged_cut_or_of_another_packet_are_noticed),
-		cmocka_unit_test(another_seed_or_flow_is_foreign),
+		cmocka_unit_test(another_seed_flow_or_class_is_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
