@@ -116,7 +116,6 @@ make_gen(struct gens *g, struct host *h, uint32_t dev)
 	const uint16_t ep = h->fabric.topo->dev[dev].ep_id;
 	const struct rl_tg_cfg cfg = {
 		.ep_id = ep,
-		.class = RL_CLASS_REQ_POSTED,
 		.requests_ppm = (uint32_t)(g->plan.requests * 1e6 + 0.5),
 		.ncos = g->plan.classes,
 		.by_kind = g->plan.by_kind,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The generator: source, destination and time of each packet. */
+/* The host of sources: what an endpoint accepts, and when a client takes. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,95 +8,15 @@
 
 #include "load_priv.h"
 
-/* Packets that one poll may accept, so that other roles get their turn. */
-#define LOAD_BURST 16
-
-/* ln(x) for x in (0, 1], to a few parts in 10^6; identical on every machine. */
-static double
-log_unit(double x)
-{
-	double y, z, sum = 0, term;
-	int halvings = 0;
-
-	while (x < 0.70710678118654752440) {
-		x *= 2;
-		halvings++;
-	}
-	y = (x - 1) / (x + 1);
-	z = y * y;
-	term = y;
-	for (int k = 1; k < 14; k += 2) {
-		sum += term / k;
-		term *= z;
-	}
-	return 2 * sum - halvings * 0.69314718055994530942;
-}
-
-static uint8_t
-pick_cos(const struct rl_sim_load_cfg *c, struct rl_prng *prng)
-{
-	if (!c->by_kind)
-		return (uint8_t)rl_prng_below(prng, c->cos);
-	return rl_prng_below(prng, 1000000) < c->requests_ppm
-		       ? RL_KIND_REQUEST
-		       : RL_KIND_POSTED;
-}
-
-/* Packets of this life of its source. */
-static uint32_t
-flow_made(const struct load_flow *flow)
-{
-	return load_sent(flow) - flow->first;
-}
-
-/* Picks a flow that may send another packet. @return false: none was found */
+/* Packets of this life of their source. */
 static bool
-pick_flow(struct load_src *src)
+load_may(const struct rl_source *src, uint16_t dst, uint8_t cos)
 {
-	const struct rl_sim_load_cfg *c = &src->load->cfg;
+	const struct rl_sim_load *load =
+		((const struct load_src *)(const void *)src)->load;
+	const struct load_flow *flow = load_flow(load, src->id, dst, cos);
 
-	for (unsigned int tries = 0; tries < 16; tries++) {
-		const uint32_t dst = rl_pattern_dst(&src->load->pattern,
-						    src->id, &src->prng);
-
-		if (dst == RL_PATTERN_NONE)
-			return false; /* incast: the target itself sends
-					 nothing */
-		src->dst = (uint16_t)dst;
-		src->cos = pick_cos(c, &src->prng);
-		if (c->flow_packets == 0 ||
-		    flow_made(load_flow(src->load, src->id, src->dst,
-					src->cos)) < c->flow_packets)
-			return true;
-	}
-	return false;
-}
-
-void
-load_next(struct load_src *src, uint64_t from_ns)
-{
-	struct rl_sim_load *load = src->load;
-	const struct rl_sim_load_cfg *c = &load->cfg;
-	const double flits = (c->min_flits + c->max_flits) / 2.0;
-	const double mean_ns = flits * c->slot_ps / 1000.0 / c->load;
-	const double gap =
-		-log_unit(1.0 - rl_prng_double(&src->prng)) * mean_ns;
-	uint64_t t = from_ns + (uint64_t)(gap + 0.5);
-
-	if (c->burst_ns != 0) {
-		const uint64_t period = c->burst_ns + c->pause_ns;
-		const uint64_t phase = (t + src->id * 7919u) % period;
-
-		if (phase >= c->burst_ns) /* in a pause: wait for the next
-					     burst */
-			t += period - phase;
-	}
-	src->next_ns = RL_NEVER;
-	if (t >= load->stop_ns || src->left == 0 || !pick_flow(src))
-		return;
-	src->left--;
-	src->sends = true;
-	src->next_ns = t;
+	return load_sent(flow) - flow->first < load->cfg.flow_packets;
 }
 
 /* Adds an accepted packet to the totals. */
@@ -142,31 +62,32 @@ give(const struct rl_sim_load *load, struct rl_ep *ep, struct rl_stamp *s,
 	return rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, tag);
 }
 
-int
-load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
-	   uint64_t now_ns)
+/* An rl_source_cfg.offer. */
+static int
+load_offer(struct rl_source *source, struct rl_ep *ep,
+	   const struct rl_source_packet *p, uint64_t now_ns)
 {
+	struct load_src *const src = (struct load_src *)(void *)source;
 	struct rl_sim_load *load = src->load;
-	struct load_flow *flow = load_flow(load, src->id, l->dst, l->cos);
+	struct load_flow *flow = load_flow(load, source->id, p->dst, p->cos);
 	struct rl_sim_load_stats *const st = &src->part->st;
 	struct rl_stamp s = {
-		.src = src->id,
-		.dst = l->dst,
-		.cos = l->cos,
+		.src = source->id,
+		.dst = p->dst,
+		.cos = p->cos,
 		.number = load_sent(flow),
-		.t_ns = l->made_ns,
-		.seed = load->cfg.seed,
+		.t_ns = p->made_ns,
 	};
 	uint32_t tag;
 	int ret;
 
-	load_draw(load, flow, &s);
-	if (l->response)
+	rl_source_draw(source->cfg, flow->life, s.number - flow->first, &s);
+	if (p->response)
 		s.class = RL_CLASS_RSP;
 	ret = give(load, ep, &s, now_ns, &tag);
 	if (ret == -EHOSTUNREACH) {
 		st->refused++;
-		st->refused_responses += l->response;
+		st->refused_responses += p->response;
 	}
 	if (ret != 0)
 		return ret;
@@ -182,102 +103,16 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	return 0;
 }
 
-/*
- * Whether to refuse a packet in favour of those for other destinations: its
- * flow makes no progress, and all LOAD_LATER places are taken.
- */
-static bool
-gives_way(struct load_src *src, const struct load_later *l, int ret)
-{
-	struct rl_sim_load_stats *const st = &src->part->st;
-
-	if (ret != -ENOBUFS || src->nlater < LOAD_LATER ||
-	    !rl_pattern_spreads(&src->load->pattern, src->id))
-		return false;
-	st->refused++;
-	st->refused_responses += l->response;
-	return true;
-}
-
-/* Offers the packets set aside, in order within each flow. */
-static unsigned int
-send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
-{
-	uint16_t kept = 0;
-	unsigned int n = 0;
-	bool stop = false;
-
-	for (uint16_t i = 0; i < src->nlater; i++) {
-		const struct load_later *l = &src->later[i];
-		int ret = -EBUSY;
-
-		for (uint16_t j = 0; j < kept; j++)
-			if (src->later[j].dst == l->dst &&
-			    src->later[j].cos == l->cos)
-				goto keep; /* an earlier packet of its flow
-					      still waits */
-		if (!stop)
-			ret = load_offer(src, ep, l, now_ns);
-		stop = stop || ret == -EAGAIN;
-		n += ret == 0;
-		if (ret == 0 || ret == -EHOSTUNREACH ||
-		    gives_way(src, l, ret))
-			continue;
-keep:
-		src->later[kept++] = *l;
-	}
-	src->nlater = kept;
-	return n;
-}
-
-/* Whether a packet of this flow is set aside already. */
-static bool
-flow_waits(const struct load_src *src)
-{
-	for (uint16_t i = 0; i < src->nlater; i++)
-		if (src->later[i].dst == src->dst &&
-		    src->later[i].cos == src->cos)
-			return true;
-	return false;
-}
-
-/* Prefetches what the next packet needs. */
 static void
-warm_next(const struct load_src *src, const struct rl_ep *ep)
+load_warm(const struct rl_source *src)
 {
+	const struct rl_sim_load *load =
+		((const struct load_src *)(const void *)src)->load;
 	const struct load_flow *flow =
-		load_flow(src->load, src->id, src->dst, src->cos);
+		load_flow(load, src->id, src->dst, src->cos);
 
 	__builtin_prefetch(flow, 1);
 	__builtin_prefetch((const uint8_t *)flow + RL_CACHE_LINE, 1);
-	rl_ep_prefetch(ep, src->dst, src->cos);
-}
-
-static unsigned int
-load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
-{
-	unsigned int n = src->nlater == 0 ? 0 : send_later(src, ep, now_ns);
-
-	for (; n < LOAD_BURST && src->next_ns <= now_ns; n++) {
-		const struct load_later l = { .made_ns = src->next_ns,
-					      .dst = src->dst,
-					      .cos = src->cos };
-		int ret = -EBUSY;
-
-		if (src->nlater == 0 || !flow_waits(src))
-			ret = load_offer(src, ep, &l, now_ns);
-		if ((ret == -EBUSY || ret == -ENOBUFS) &&
-		    src->nlater < LOAD_LATER) {
-			/* a blocked flow must not block others */
-			src->later[src->nlater++] = l;
-		} else if (ret != 0 && ret != -EHOSTUNREACH &&
-			   !gives_way(src, &l, ret)) {
-			break;
-		}
-		load_next(src, src->next_ns);
-		warm_next(src, ep);
-	}
-	return n;
 }
 
 /*
@@ -290,8 +125,7 @@ load_takes(struct load_src *src, uint64_t now_ns)
 	const struct rl_sim_load_cfg *c = &src->load->cfg;
 	const uint64_t period = c->slow_ns + c->take_ns;
 	const uint64_t phase =
-		c->slow_ns == 0 ? 0 : (now_ns + src->id * 7919u) % period;
-
+		c->slow_ns == 0 ? 0 : (now_ns + src->source.id * 7919u) % period;
 	bool late;
 
 	if (phase >= c->slow_ns || c->slow_ns == 0) {
@@ -322,13 +156,13 @@ poll_client(struct load_src *src, struct rl_ep *ep, uint64_t now_ns, bool tell)
 	src->dead = false;
 	while (load_takes(src, now_ns) && (pkt = rl_ep_recv(ep)) != NULL) {
 		if (tell)
-			c->taken(c->taken_ctx, src->id, pkt, now_ns);
-		load_judge(src->load, src->id, pkt, now_ns);
+			c->taken(c->taken_ctx, src->source.id, pkt, now_ns);
+		load_judge(src->load, src->source.id, pkt, now_ns);
 		rl_packet_put(src->cache, pkt);
 		n++;
 	}
-	n += load_answer(src, ep, now_ns);
-	return n + load_send(src, ep, now_ns);
+	n += rl_source_answer(&src->source, ep, now_ns);
+	return n + rl_source_send(&src->source, ep, now_ns);
 }
 
 static unsigned int
@@ -346,9 +180,9 @@ load_poll_tell(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 static uint64_t
 load_deadline(void *ctx)
 {
-	const struct load_src *src = ctx;
+	const struct rl_source *src = &((const struct load_src *)ctx)->source;
 
-	return src->nlater != 0 || src->owed_first != 0 ? 0 : src->next_ns;
+	return src->naside != 0 || src->owed != 0 ? 0 : src->next_ns;
 }
 
 void
@@ -405,12 +239,48 @@ make_parts(struct rl_sim_load *load)
 	return 0;
 }
 
+/* Sources that have made nothing. */
+static void
+make_sources(struct rl_sim_load *load)
+{
+	const struct rl_sim_load_cfg *c = &load->cfg;
+	struct rl_prng prng;
+
+	load->drawn = (struct rl_source_cfg){
+		.pattern = &load->pattern,
+		.seed = c->seed,
+		.load = c->load,
+		.slot_ps = c->slot_ps,
+		.min_flits = c->min_flits,
+		.max_flits = c->max_flits,
+		.requests_ppm = c->requests_ppm,
+		.ncos = (uint8_t)c->cos,
+		.by_kind = c->by_kind,
+		.share = RL_SOURCE_ASIDE,
+		.burst_ns = c->burst_ns,
+		.pause_ns = c->pause_ns,
+		.offer = load_offer,
+		.may = c->flow_packets == 0 ? NULL : load_may,
+		.warm = load_warm,
+	};
+	rl_prng_seed(&prng, c->seed);
+	for (uint16_t i = 0; i < c->nep; i++) {
+		struct rl_source *src = &load->src[i].source;
+
+		load->src[i].load = load;
+		src->cfg = &load->drawn;
+		src->id = i;
+		src->left = UINT64_MAX;
+		src->end_ns = c->stop_ns;
+		rl_prng_seed(&src->prng, rl_prng_u64(&prng));
+	}
+}
+
 struct rl_sim_load *
 rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 {
 	struct rl_sim_load *load = calloc(1, sizeof(*load));
 	const size_t n = cfg->nep;
-	struct rl_prng prng;
 
 	if (load == NULL)
 		return NULL;
@@ -418,30 +288,21 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 	RL_ASSERT(n >= 2 && cfg->load > 0 && cfg->cos >= 1 &&
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;
-	load->stop_ns = cfg->stop_ns;
 	load->src = calloc(n, sizeof(*load->src));
 	load->flow = calloc(n * n * cfg->cos, sizeof(*load->flow));
 	if (load->src == NULL || load->flow == NULL ||
-	    make_parts(load) != 0 || make_pattern(load) != 0) {
-		rl_sim_load_free(load);
-		return NULL;
-	}
-	rl_prng_seed(&prng, cfg->seed);
-	for (uint16_t i = 0; i < n; i++) {
-		struct load_src *src = &load->src[i];
-
-		src->load = load;
-		src->id = i;
-		src->left = UINT64_MAX;
-		rl_prng_seed(&src->prng, rl_prng_u64(&prng));
-	}
-	if (cfg->packets != 0 && load_deal(load) != 0) {
-		rl_sim_load_free(load);
-		return NULL;
-	}
+	    make_parts(load) != 0 || make_pattern(load) != 0)
+		goto err;
+	make_sources(load);
+	if (cfg->packets != 0 && load_deal(load) != 0)
+		goto err;
 	for (uint16_t i = 0; i < n; i++)
-		load_next(&load->src[i], cfg->start_ns);
+		rl_source_next(&load->src[i].source, cfg->start_ns);
 	return load;
+
+err:
+	rl_sim_load_free(load);
+	return NULL;
 }
 
 void
@@ -520,9 +381,9 @@ bool
 rl_sim_load_done(const struct rl_sim_load *load)
 {
 	for (uint16_t i = 0; i < load->cfg.nep; i++)
-		if (!load->src[i].dead && (load->src[i].next_ns != RL_NEVER ||
-					   load->src[i].nlater != 0 ||
-					   load->src[i].owed_first != 0))
+		if (!load->src[i].dead &&
+		    (!rl_source_done(&load->src[i].source) ||
+		     load->src[i].source.owed != 0))
 			return false;
 	return true;
 }

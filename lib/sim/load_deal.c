@@ -53,18 +53,19 @@ deal(struct rl_sim_load *load, struct deal_next heap[], uint64_t made[])
 	const uint32_t n = load->cfg.nep;
 
 	for (uint32_t i = 0; i < n; i++) {
-		load_next(&load->src[i], load->cfg.start_ns);
-		heap[i] = (struct deal_next){ load->src[i].next_ns,
-					      (uint16_t)i };
+		struct rl_source *const src = &load->src[i].source;
+
+		rl_source_next(src, load->cfg.start_ns);
+		heap[i] = (struct deal_next){ src->next_ns, (uint16_t)i };
 	}
 	for (uint32_t i = n; i > 0; i--)
 		sift(heap, n, i - 1);
 	for (uint64_t k = 0;
 	     k < load->cfg.packets && heap[0].t_ns != RL_NEVER; k++) {
-		struct load_src *const src = &load->src[heap[0].id];
+		struct rl_source *const src = &load->src[heap[0].id].source;
 
 		made[src->id]++;
-		load_next(src, src->next_ns);
+		rl_source_next(src, src->next_ns);
 		heap[0].t_ns = src->next_ns;
 		sift(heap, n, 0);
 	}
@@ -84,7 +85,7 @@ load_deal(struct rl_sim_load *load)
 		deal(load, heap, made);
 		memcpy(load->src, as_new, n * sizeof(*as_new));
 		for (size_t i = 0; i < n; i++)
-			load->src[i].left = made[i];
+			load->src[i].source.left = made[i];
 		ret = 0;
 	}
 	free(made);

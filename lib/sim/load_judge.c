@@ -136,6 +136,8 @@ take(struct rl_sim_load *load, struct load_part *part,
 {
 	struct rl_sim_load_stats *const st = &part->st;
 	const uint16_t src = rl_flit_src(pkt->wire);
+	const uint16_t dst = rl_flit_dst(pkt->wire);
+	uint8_t cos;
 	struct load_window *const w = load_window_at(load, part, src, now_ns);
 
 	if (w != NULL) {
@@ -147,9 +149,9 @@ take(struct rl_sim_load *load, struct load_part *part,
 	if (pkt->class != RL_CLASS_REQ_NONPOSTED)
 		return w;
 	st->delivered_requests++;
-	load_owe(load, rl_flit_dst(pkt->wire), src,
-		 load->cfg.by_kind ? RL_KIND_RESPONSE : pkt->wire[6] >> 4,
-		 now_ns);
+	cos = pkt->wire[6] >> 4;
+	rl_source_owe(&load->src[dst].source,
+		      &load_flow(load, dst, src, cos)->owed, src, cos, now_ns);
 	return w;
 }
 
@@ -312,6 +314,8 @@ rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 	*st = load->part[0]->st;
 	for (unsigned int i = 1; i < load->nparts; i++)
 		stats_add(st, &load->part[i]->st);
+	for (uint16_t i = 0; i < load->cfg.nep; i++)
+		st->refused += load->src[i].source.stalled;
 	if (wrong != NULL)
 		memcpy(st->first_error, wrong->st.first_error,
 		       sizeof(st->first_error));
@@ -340,7 +344,7 @@ void
 rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 {
 	load->src[ep].dead = true;
-	load_owe_nothing(&load->src[ep]);
+	rl_source_owe_nothing(&load->src[ep].source);
 	for (uint8_t cos = 0; cos < load->cfg.cos; cos++)
 		for (uint16_t i = 0; i < load->cfg.nep; i++) {
 			struct load_flow *to = load_flow(load, i, ep, cos);

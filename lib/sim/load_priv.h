@@ -6,14 +6,14 @@
 
 /**
  * @file
- * The inside of the traffic: load.c makes packets, load_deal.c deals their
- * number to the sources, load_answer.c makes responses, load_judge.c judges
- * packets, load_window.c counts them, and load_data.c decides what they are.
+ * The inside of the traffic: load.c is the host of sources (rl_source.h),
+ * load_deal.c deals the number of packets to them, load_judge.c judges packets,
+ * load_window.c counts them, and load_trace.c has those of a trace.
  */
 
 #include "rl_seen.h"
 #include "rl_sim_load.h"
-#include "rl_stamp.h"
+#include "rl_source.h"
 
 /* Times at which outstanding packets were made: a ring. */
 struct load_times {
@@ -22,16 +22,6 @@ struct load_times {
 	uint32_t first; /* number of the packet of the oldest */
 	uint32_t next;
 };
-
-/* A packet that waits because its destination is held. */
-struct load_later {
-	uint64_t made_ns;
-	uint16_t dst;
-	uint8_t cos;
-	bool response;
-};
-
-#define LOAD_LATER 64
 
 struct load_flow {
 	_Atomic uint32_t sent; /* packets accepted by the endpoint: written by
@@ -52,9 +42,7 @@ struct load_flow {
 	uint32_t first;	   /* number of the first packet of this life */
 	uint32_t tag0_before; /* tag0 of the previous life */
 	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
-	uint32_t owed;	   /* responses owed by its source */
-	uint32_t owed_next; /* 1 + the flow after it on its source's list */
-	uint64_t owed_ns;  /* since when the oldest of them could be sent */
+	struct rl_owed owed; /* responses, by its source */
 };
 
 /* Deliveries in the window to the clients of one part, by source. */
@@ -76,27 +64,17 @@ struct load_part {
 	struct rl_delay delay[]; /* [RL_VCS], if requested */
 };
 
-/* A source. */
+/* A client. */
 struct load_src {
+	struct rl_source source; /* first: load_offer() knows it by this */
 	struct rl_sim_load *load;
-	struct load_part *part; /* of its client */
+	struct load_part *part;
 	struct rl_flit_cache *cache;
-	struct rl_prng prng;
-	uint64_t next_ns; /* time of its next packet; RL_NEVER: none */
 	uint64_t takes_ns; /* accepts packets from then on */
 	bool took;	   /* since takes_ns */
-	uint64_t left; /* packets that it may still make, of `packets` */
-	uint16_t id;
-	uint16_t dst; /* of the packet at next_ns */
-	uint8_t cos;
-	uint32_t owed_first; /* 1 + the flow that answers next; 0: none */
-	uint32_t owed_last;
-	bool sends; /* it has made a packet */
 	bool dead; /* its endpoint has crashed and not restarted */
 	struct load_times times; /* only with a trace: its frames have no room
 				    for the time, and go to one destination */
-	uint16_t nlater;
-	struct load_later later[LOAD_LATER];
 };
 
 struct rl_sim_load {
@@ -105,16 +83,13 @@ struct rl_sim_load {
 	struct rl_pattern pattern;
 	void *pattern_mem;
 	struct load_flow *flow; /* [cos][src][dst] */
-	uint64_t stop_ns;
+	struct rl_source_cfg drawn;
 	struct rl_range_pool reported; /* of all flows; it grows */
 	struct load_part *part[RL_SIM_THREADS_MAX];
 	unsigned int nparts;
 };
 
-/* load_data.c */
-/** Sets length and class of packet s->number of @p flow. */
-void load_draw(const struct rl_sim_load *load, const struct load_flow *flow,
-	       struct rl_stamp *s);
+/* load_trace.c */
 /** With a trace: @return the frame that is packet @p number. */
 const uint8_t *load_frame(const struct rl_sim_trace *trace, uint32_t number,
 			  uint32_t *len_bytes);
@@ -126,27 +101,6 @@ uint64_t load_time_take(struct load_times *t, uint32_t number);
 /* load_deal.c */
 /** Deals `packets` to the sources. @return 0 or -ENOMEM */
 int load_deal(struct rl_sim_load *load);
-
-/* load.c */
-/** Draws the packet that follows one made at @p from_ns. */
-void load_next(struct load_src *src, uint64_t from_ns);
-/**
- * Offers a packet to the endpoint of @p src.
- * @return 0; -EHOSTUNREACH: refused, never sent; -EBUSY: its flow must wait;
- *   -EAGAIN: all flows must wait; -ENOBUFS: no room for this flow
- */
-int load_offer(struct load_src *src, struct rl_ep *ep,
-	       const struct load_later *l, uint64_t now_ns);
-
-/* load_answer.c */
-/** A request of @p peer has arrived at endpoint @p at. */
-void load_owe(struct rl_sim_load *load, uint16_t at, uint16_t peer,
-	      uint8_t cos, uint64_t now_ns);
-/** Sends as many responses as possible. @return how many */
-unsigned int load_answer(struct load_src *src, struct rl_ep *ep,
-			 uint64_t now_ns);
-/** The source crashed: drops the responses it owes. */
-void load_owe_nothing(struct load_src *src);
 
 /* load_window.c */
 /** @return NULL: no memory */

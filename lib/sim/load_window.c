@@ -44,7 +44,7 @@ rl_sim_load_window(const struct rl_sim_load *load, struct rl_sim_load_window *w)
 		const struct load_count n = count_of(load, s);
 
 		if ((source != NULL && !source[s]) ||
-		    (!load->src[s].sends && n.packets == 0))
+		    (!load->src[s].source.sends && n.packets == 0))
 			continue;
 		w->senders++;
 		w->packets += n.packets;

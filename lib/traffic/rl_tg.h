@@ -8,35 +8,22 @@
  * its counts. rl_ledger.h combines the counts of all clients of a fabric at the
  * end.
  *
- * The generator is open-loop: a load is a schedule of send times, and a packet
- * delayed by backpressure keeps its scheduled time, so its latency includes the
- * wait. A refused packet waits aside while others go on; flows still keep their
- * order, since a packet gets its number only when it is accepted. Each class of
- * service has its share of the places aside: a class that has used its share is
- * not drawn any more, so a blocked class leaves the load to the others.
+ * When packets are made, and what they are, is told in rl_source.h.
  *
  * Pure: time is a parameter, and the same seed sends the same packets.
  */
 
 #include "rl_delay.h"
-#include "rl_endpoint.h"
-#include "rl_kind.h"
-#include "rl_pattern.h"
-#include "rl_prng.h"
 #include "rl_seen.h"
 #include "rl_silence.h"
-#include "rl_stamp.h"
+#include "rl_source.h"
 
 struct rl_tg_cfg {
 	const struct rl_pattern *pattern; /**< NULL: checks only */
 	uint16_t ep_id;
-	uint8_t class;		/**< of packets that are not requests */
-	uint32_t requests_ppm;	/**< share of packets that are non-posted
-				     requests: each asks for a response, which
-				     is as long as the shortest packet */
-	uint8_t ncos;		/**< classes of service drawn from, 1..16 */
-	bool by_kind;		/**< a class of service for each kind of packet,
-				     enum rl_kind; ncos is RL_KINDS */
+	uint32_t requests_ppm;	/**< these as in struct rl_source_cfg */
+	uint8_t ncos;
+	bool by_kind;
 	uint32_t min_flits;	/**< length of packets, 1.. */
 	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
 	bool hist_by_vc;	/**< histograms for each VC of arrival */
@@ -82,7 +69,7 @@ struct rl_tg_flow {
 	uint32_t tag0;		/**< the endpoint's tag of the first of them */
 	bool anew;		/**< tags start over with the next one */
 	struct rl_ranges reported; /**< of those sent */
-	uint32_t owed;		/**< responses due to peer */
+	struct rl_owed owed;	/**< responses due to peer */
 	struct rl_seen seen;	/**< of those from peer */
 	uint64_t last;		/**< latency of the last, for rl_delay_add() */
 	struct rl_silence silence; /**< of packets from peer */
@@ -98,7 +85,7 @@ size_t rl_tg_memsize(const struct rl_tg_cfg *cfg);
  * cleared), stopped. Received packets are given back to @p cache.
  *
  * @return the client (== mem); NULL if the configuration is invalid (lengths,
- *   ncos, class, slot_ns with a load)
+ *   ncos, slot_ns with a load)
  */
 struct rl_tg *rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
 			 struct rl_flit_cache *cache);

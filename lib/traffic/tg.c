@@ -3,8 +3,7 @@
 
 #include "tg_priv.h"
 
-/** Lowest load: a flit in four seconds. */
-#define FLIT_NS_MAX 4e9
+#define SLOT_NS_MAX (UINT32_MAX / 1000)
 
 struct layout {
 	size_t delay;
@@ -56,12 +55,12 @@ rl_tg_memsize(const struct rl_tg_cfg *cfg)
 static bool
 cfg_ok(const struct rl_tg_cfg *c)
 {
-	return c->ncos >= 1 && c->ncos <= 16 && c->class < RL_CLASS_CTRL &&
+	return c->ncos >= 1 && c->ncos <= RL_SOURCE_COS &&
 	       c->min_flits >= 1 && c->min_flits <= c->max_flits &&
 	       (!c->by_kind || c->ncos == RL_KINDS) &&
-	       c->requests_ppm <= PPM &&
+	       c->requests_ppm <= RL_SOURCE_PPM &&
 	       c->max_flits <= RL_PACKET_FLITS_MAX && c->load >= 0 &&
-	       (c->load == 0 || c->slot_ns > 0) && c->max_flows >= 1;
+	       (c->load == 0 || c->slot_ns > 0) && c->slot_ns <= SLOT_NS_MAX && c->max_flows >= 1;
 }
 
 struct rl_tg *
@@ -78,9 +77,10 @@ rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
 	memset(tg, 0, sizeof(*tg));
 	tg->cfg = *cfg;
 	tg->cache = cache;
-	tg_draws(tg);
+	tg_source(tg);
+	tg->source.id = cfg->ep_id;
 	/* each endpoint draws its own sequence from the common seed */
-	rl_prng_seed(&tg->prng, rl_splitmix64(&seed) + cfg->ep_id);
+	rl_prng_seed(&tg->source.prng, rl_splitmix64(&seed) + cfg->ep_id);
 	tg->hash_mask = l.hash_size - 1;
 	tg->hash = (uint32_t *)(void *)(base + l.hash);
 	memset(tg->hash, 0, l.hash_size * sizeof(uint32_t));
@@ -109,33 +109,22 @@ void
 rl_tg_start(struct rl_tg *tg, uint64_t now_ns)
 {
 	const struct rl_tg_cfg *c = &tg->cfg;
-	double flit_ns;
+	struct rl_source *const src = &tg->source;
 
+	tg_source(tg);
 	tg->running = c->pattern != NULL;
-	tg->nwaiting = 0;
-	memset(tg->waits, 0, sizeof(tg->waits));
-	tg->left = c->packets != 0 ? c->packets : UINT64_MAX;
-	tg->end_ns = c->duration_ns != 0 ? rl_deadline(now_ns, c->duration_ns)
-					 : RL_NEVER;
-	tg->flit_fp = 0;
-	tg->next_ns = now_ns;
-	tg->next_frac = 0;
-	if (c->load == 0)
-		return;
-	flit_ns = (double)c->slot_ns / c->load;
-	tg->flit_fp = flit_ns < FLIT_NS_MAX ? (uint64_t)(flit_ns * 65536.0)
-					    : (uint64_t)FLIT_NS_MAX << 16;
-	/* not all endpoints at once */
-	tg->next_ns += rl_prng_range(&tg->prng, 0,
-				     (tg->flit_fp * c->max_flits) >> 16);
+	src->left = c->packets != 0 ? c->packets : UINT64_MAX;
+	src->end_ns = c->duration_ns != 0 ? rl_deadline(now_ns, c->duration_ns)
+					  : RL_NEVER;
+	if (tg->running)
+		rl_source_next(src, now_ns);
 }
 
 void
 rl_tg_stop(struct rl_tg *tg)
 {
 	tg->running = false;
-	tg->nwaiting = 0;
-	memset(tg->waits, 0, sizeof(tg->waits));
+	rl_source_stop(&tg->source);
 }
 
 static uint32_t
@@ -212,8 +201,8 @@ excuse(struct rl_tg *tg, struct rl_tg_flow *flow)
 {
 	if (flow->sent != 0)
 		rl_ranges_add(&tg->pool, &flow->reported, 0, flow->sent);
-	tg->owed -= flow->owed; /* the requester no longer waits for them */
-	flow->owed = 0;
+	/* the requester no longer waits for them */
+	rl_source_forgive(&tg->source, &flow->owed);
 }
 
 void
@@ -227,12 +216,11 @@ rl_tg_excuse(struct rl_tg *tg, uint16_t peer)
 void
 rl_tg_crashed(struct rl_tg *tg)
 {
+	rl_source_owe_nothing(&tg->source);
 	for (uint32_t i = 0; i < tg->nflows; i++) {
 		excuse(tg, &tg->flow[i]);
 		tg->flow[i].anew = true;
-		tg->flow[i].owed = 0; /* the requester is forgotten, too */
 	}
-	tg->owed = 0;
 }
 
 bool
@@ -250,7 +238,7 @@ rl_tg_counts(const struct rl_tg *tg)
 uint64_t
 rl_tg_owed(const struct rl_tg *tg)
 {
-	return tg->owed;
+	return tg->source.owed;
 }
 
 const struct rl_delay *

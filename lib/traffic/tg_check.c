@@ -35,11 +35,9 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 	}
 	if (pkt->class == RL_CLASS_REQ_NONPOSTED) {
 		tg->count.delivered_requests++;
-		flow->owed++;
-		tg->owed++;
+		rl_source_owe(&tg->source, &flow->owed, s.src, s.cos, now_ns);
 	}
-	tg->count.delivered_responses += pkt->class == RL_CLASS_RSP &&
-					 tg->cfg.class != RL_CLASS_RSP;
+	tg->count.delivered_responses += pkt->class == RL_CLASS_RSP;
 	rl_silence_add(&flow->silence, s.t_ns, now_ns);
 	/* release: pairs with the acquire in rl_ledger_look() */
 	rl_fence_release();

@@ -27,7 +27,7 @@
 /* by tokens: each channel waits until its token has come */
 #define TOKENS_NS (20 * RL_NS_PER_US)
 /* a pause in which a client has so many packets for held flows that it stops,
-   for all its flows: see LOAD_LATER */
+   for all its flows: see RL_SOURCE_ASIDE */
 #define PAUSE_NS (40 * RL_NS_PER_US)
 #define SLOWER 3
 #define HOPS_MAX 64
