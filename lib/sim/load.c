@@ -112,7 +112,6 @@ load_warm(const struct rl_source *src)
 		load_flow(load, src->id, src->dst, src->cos);
 
 	__builtin_prefetch(flow, 1);
-	__builtin_prefetch((const uint8_t *)flow + RL_CACHE_LINE, 1);
 }
 
 /*
@@ -289,8 +288,12 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;
 	load->src = calloc(n, sizeof(*load->src));
-	load->flow = calloc(n * n * cfg->cos, sizeof(*load->flow));
-	if (load->src == NULL || load->flow == NULL ||
+	/* pages that no flow touches cost nothing */
+	load->flow_mem = calloc(n * n * cfg->cos + 1, sizeof(*load->flow));
+	load->flow = (void *)(((uintptr_t)load->flow_mem + RL_CACHE_LINE - 1) &
+			      ~(uintptr_t)(RL_CACHE_LINE - 1));
+	load->rare = calloc(n * n * cfg->cos, sizeof(*load->rare));
+	if (load->src == NULL || load->flow_mem == NULL || load->rare == NULL ||
 	    make_parts(load) != 0 || make_pattern(load) != 0)
 		goto err;
 	make_sources(load);
@@ -310,7 +313,8 @@ rl_sim_load_free(struct rl_sim_load *load)
 {
 	for (uint16_t i = 0; load->src != NULL && i < load->cfg.nep; i++)
 		free(load->src[i].times.ns);
-	free(load->flow);
+	free(load->flow_mem);
+	free(load->rare);
 	for (unsigned int i = 0; i < load->nparts; i++) {
 		free(load->part[i]->window);
 		free(load->part[i]->missing.node);

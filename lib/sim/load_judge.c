@@ -64,7 +64,7 @@ judge_content(struct rl_sim_load *load, const struct load_flow *flow,
 			s->number == tag - flow->tag0);
 	s->number = tag - flow->tag0;
 	if (s->number >= load_sent(flow) || !same_frame(trace, pkt, s->number))
-		s->number = tag - flow->tag0_before;
+		s->number = tag - load_rare(load, flow)->tag0_before;
 	return s->number < load_sent(flow) && same_frame(trace, pkt, s->number);
 }
 
@@ -123,7 +123,8 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 		f->max_ns = rl_max_u64(f->max_ns, now_ns - made_ns);
 	}
 	if (load->cfg.delays)
-		rl_delay_add(&part->delay[vc], now_ns - made_ns, &flow->last);
+		rl_delay_add(&part->delay[vc], now_ns - made_ns,
+			     &load_rare(load, flow)->last);
 	judge_silence(load, &part->st, flow, made_ns, now_ns);
 	flow->last_ns = now_ns;
 }
@@ -151,7 +152,8 @@ take(struct rl_sim_load *load, struct load_part *part,
 	st->delivered_requests++;
 	cos = pkt->wire[6] >> 4;
 	rl_source_owe(&load->src[dst].source,
-		      &load_flow(load, dst, src, cos)->owed, src, cos, now_ns);
+		      &load_rare(load, load_flow(load, dst, src, cos))->owed,
+		      src, cos, now_ns);
 	return w;
 }
 
@@ -216,6 +218,7 @@ void
 rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 		   uint64_t now_ns)
 {
+	struct rl_ranges *reported;
 	struct load_flow *flow;
 	uint32_t tag;
 
@@ -225,11 +228,12 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	flow = load_flow(load, r->src, r->dst, r->cos);
 	tag = r->tag - flow->tag0;
 	flow->told_ns = now_ns;
+	reported = &load_rare(load, flow)->reported;
 	if (tag == UINT32_MAX ||
-	    rl_ranges_has(&load->reported, &flow->reported, tag) ||
+	    rl_ranges_has(&load->reported, reported, tag) ||
 	    !rl_range_pool_grow(&load->reported))
 		return;
-	rl_ranges_add(&load->reported, &flow->reported, tag, tag + 1);
+	rl_ranges_add(&load->reported, reported, tag, tag + 1);
 	if (load->part[0]->st.reported++ == 0)
 		load->part[0]->st.reporting_ns = now_ns;
 	load->part[0]->st.reported_ns = now_ns;
@@ -248,15 +252,17 @@ flow_missing(const struct rl_sim_load *load, const struct load_flow *flow,
 	     struct missing *m)
 {
 	const struct rl_range_pool *const p = load_missing(load, flow);
-	const uint32_t end[] = { load_sent(flow), flow->excused };
+	const struct load_rare *const r = load_rare(load, flow);
 	uint64_t open[2], reported[2];
+	uint32_t end[2] = { load_sent(flow) };
 
 	if (end[0] == flow->seen.next && flow->seen.missing.count == 0)
 		return;
+	end[1] = r->excused;
 	for (unsigned int i = 0; i < 2; i++) {
 		open[i] = rl_seen_open(p, &flow->seen, end[i]);
 		reported[i] = rl_seen_reported(p, &flow->seen, &load->reported,
-					       &flow->reported, end[i]);
+					       &r->reported, end[i]);
 	}
 	m->reported += reported[0];
 	m->died += open[1] - reported[1];
@@ -350,10 +356,11 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 			struct load_flow *to = load_flow(load, i, ep, cos);
 			struct load_flow *from = load_flow(load, ep, i, cos);
 
-			to->excused = load_sent(to);
+			load_rare(load, to)->excused = load_sent(to);
 			/* packet numbers go on, tags start again */
-			from->excused = from->first = load_sent(from);
-			from->tag0_before = from->tag0;
+			from->first = load_sent(from);
+			load_rare(load, from)->excused = from->first;
+			load_rare(load, from)->tag0_before = from->tag0;
 			from->life++;
 		}
 }

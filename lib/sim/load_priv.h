@@ -23,25 +23,32 @@ struct load_times {
 	uint32_t next;
 };
 
+/* What each packet of a flow touches: one cache line. */
 struct load_flow {
 	_Atomic uint32_t sent; /* packets accepted by the endpoint: written by
 				  its source, read by its destination */
 	uint32_t tag0;	   /* tag that the endpoint gave number 0, or would have
 			      given it in this life of the source */
 	struct rl_seen seen; /* by its destination */
-	struct rl_ranges reported; /* given up; in the pool of the load */
+	uint32_t life;	   /* of its source: how often that has crashed */
+	uint32_t first;	   /* number of the first packet of this life */
 	uint64_t last_ns;  /* time of the last arrival */
 	uint64_t sent_ns;  /* when the oldest packet that may be outstanding was
 			      made */
 	uint64_t taken_ns; /* when its endpoint accepted it, or the first one
 			      after a report */
 	uint64_t told_ns;  /* time of the last report */
-	uint32_t excused;  /* below this number, missing packets died in a
-			      crash */
-	uint32_t life;	   /* life of its source */
-	uint32_t first;	   /* number of the first packet of this life */
+};
+
+_Static_assert(sizeof(struct load_flow) == RL_CACHE_LINE, "one line");
+
+/* The rest of a flow. */
+struct load_rare {
+	struct rl_ranges reported; /* given up; in the pool of the load */
+	uint32_t excused; /* below this number, missing packets died in a
+			     crash */
 	uint32_t tag0_before; /* tag0 of the previous life */
-	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
+	uint64_t last;	  /* latency of the last packet, for rl_delay_add() */
 	struct rl_owed owed; /* responses, by its source */
 };
 
@@ -82,7 +89,9 @@ struct rl_sim_load {
 	struct load_src *src;
 	struct rl_pattern pattern;
 	void *pattern_mem;
-	struct load_flow *flow; /* [cos][src][dst] */
+	void *flow_mem;
+	struct load_flow *flow; /* [cos][src][dst], by whole cache lines */
+	struct load_rare *rare; /* the same */
 	struct rl_source_cfg drawn;
 	struct rl_range_pool reported; /* of all flows; it grows */
 	struct load_part *part[RL_SIM_THREADS_MAX];
@@ -143,6 +152,12 @@ load_flow(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	const size_t n = load->cfg.nep;
 
 	return &load->flow[(cos * n + src) * n + dst];
+}
+
+static inline struct load_rare *
+load_rare(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return &load->rare[flow - load->flow];
 }
 
 /* The ends of a flow. */
