@@ -44,24 +44,6 @@ note_begin(struct load_flow *flow, const struct rl_stamp *s, uint64_t now_ns)
 		flow->taken_ns = now_ns;
 }
 
-/* Gives the endpoint a packet. @return as rl_ep_send() */
-static int
-give(const struct rl_sim_load *load, struct rl_ep *ep, struct rl_stamp *s,
-     uint64_t now_ns, uint32_t *tag)
-{
-	const struct rl_sim_trace *const trace = load->cfg.trace;
-	const uint8_t *const frame =
-		trace == NULL ? NULL : load_frame(trace, s->number,
-						  &s->len_bytes);
-	const struct rl_ep_msg msg = { s->dst, s->cos, s->class, s->len_bytes };
-	struct rl_stamp_writer w;
-
-	if (frame != NULL)
-		return rl_ep_send(ep, now_ns, &msg, frame, tag);
-	rl_stamp_begin(&w, s);
-	return rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, tag);
-}
-
 /* An rl_source_cfg.offer. */
 static int
 load_offer(struct rl_source *source, struct rl_ep *ep,
@@ -71,34 +53,31 @@ load_offer(struct rl_source *source, struct rl_ep *ep,
 	struct rl_sim_load *load = src->load;
 	struct load_flow *flow = load_flow(load, source->id, p->dst, p->cos);
 	struct rl_sim_load_stats *const st = &src->part->st;
-	struct rl_stamp s = {
-		.src = source->id,
-		.dst = p->dst,
-		.cos = p->cos,
-		.number = load_sent(flow),
-		.t_ns = p->made_ns,
-	};
+	const uint32_t number = load_sent(flow);
+	struct rl_stamp s = rl_source_draw(source, p, number, flow->life,
+					   number - flow->first);
 	uint32_t tag;
 	int ret;
 
-	rl_source_draw(source->cfg, flow->life, s.number - flow->first, &s);
-	if (p->response)
-		s.class = RL_CLASS_RSP;
-	ret = give(load, ep, &s, now_ns, &tag);
+	if (load->cfg.trace != NULL)
+		ret = load_give_frame(load->cfg.trace, ep, &s, now_ns,
+				      &tag);
+	else
+		ret = rl_source_give(ep, &s, now_ns, &tag);
 	if (ret == -EHOSTUNREACH) {
 		st->refused++;
 		st->refused_responses += p->response;
 	}
 	if (ret != 0)
 		return ret;
-	if (s.number == flow->first)
-		flow->tag0 = tag - s.number;
-	RL_ASSERT(tag - flow->tag0 == s.number);
+	if (number == flow->first)
+		flow->tag0 = tag - number;
+	RL_ASSERT(tag - flow->tag0 == number);
 	if (load->cfg.trace != NULL)
 		load_time_put(&src->times, s.t_ns);
 	if (load->nparts == 1)
 		note_begin(flow, &s, now_ns);
-	load_set_sent(flow, s.number + 1);
+	load_set_sent(flow, number + 1);
 	count_sent(st, &s);
 	return 0;
 }

@@ -27,27 +27,6 @@ complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
 	va_end(ap);
 }
 
-/* Whether every byte is that of the trace. */
-static bool
-same_frame(const struct rl_sim_trace *trace, const struct rl_flit *pkt,
-	   uint32_t number)
-{
-	uint32_t left;
-	const uint8_t *bytes = load_frame(trace, number, &left);
-
-	if (rl_ep_len_bytes(pkt) != left)
-		return false;
-	for (const struct rl_flit *f = pkt; left > 0; f = f->next) {
-		const uint32_t n = rl_min_u32(left, RL_FLIT_DATA_BYTES);
-
-		if (memcmp(f->wire + RL_FLIT_DATA_OFF, bytes, n) != 0)
-			return false;
-		bytes += n;
-		left -= n;
-	}
-	return true;
-}
-
 /* Whether a packet is what its source sent; sets s->number, and
    s->t_ns without a trace. */
 static bool
@@ -63,9 +42,10 @@ judge_content(struct rl_sim_load *load, const struct load_flow *flow,
 		       (s->number < flow->first ||
 			s->number == tag - flow->tag0);
 	s->number = tag - flow->tag0;
-	if (s->number >= load_sent(flow) || !same_frame(trace, pkt, s->number))
+	if (s->number >= load_sent(flow) || !load_same_frame(trace, pkt, s->number))
 		s->number = tag - load_rare(load, flow)->tag0_before;
-	return s->number < load_sent(flow) && same_frame(trace, pkt, s->number);
+	return s->number < load_sent(flow) &&
+	       load_same_frame(trace, pkt, s->number);
 }
 
 /* Whether an outage replaces the one in @p st: it is longer; of equal length,

@@ -99,11 +99,14 @@ struct rl_sim_load {
 };
 
 /* load_trace.c */
-/** With a trace: @return the frame that is packet @p number. */
-const uint8_t *load_frame(const struct rl_sim_trace *trace, uint32_t number,
-			  uint32_t *len_bytes);
+/** As rl_source_give(), but with a frame of the trace; sets s->len_bytes. */
+int load_give_frame(const struct rl_sim_trace *trace, struct rl_ep *ep,
+		    struct rl_stamp *s, uint64_t now_ns, uint32_t *tag);
+/** Whether every byte is that of the trace. */
+bool load_same_frame(const struct rl_sim_trace *trace,
+		     const struct rl_flit *pkt, uint32_t number);
 
-/** With a trace: stores the time at which a packet was made; taken once. */
+/** Stores the time at which a packet was made; taken once. */
 void load_time_put(struct load_times *t, uint64_t made_ns);
 uint64_t load_time_take(struct load_times *t, uint32_t number);
 

@@ -105,10 +105,18 @@ struct rl_source {
 	struct rl_source_packet aside[RL_SOURCE_ASIDE];
 };
 
-/** Any thread. Sets class and length of packet @p n of a flow whose source was
-    restarted @p life times since: they follow from the seed and its names. */
-void rl_source_draw(const struct rl_source_cfg *c, uint32_t life, uint32_t n,
-		    struct rl_stamp *s);
+/**
+ * Owner. @return packet @p number of a flow. Its class and length follow from
+ * the seed and its name: the flow, how often its endpoint has crashed, and how
+ * many packets went before it since (@p life, @p nth).
+ */
+struct rl_stamp rl_source_draw(const struct rl_source *src,
+			       const struct rl_source_packet *p,
+			       uint32_t number, uint32_t life, uint32_t nth);
+
+/** Owner. Gives it to the endpoint. @return as rl_ep_send() */
+int rl_source_give(struct rl_ep *ep, const struct rl_stamp *s, uint64_t now_ns,
+		   uint32_t *tag);
 
 /** Owner. Draws the packet that follows one made at @p from_ns. */
 void rl_source_next(struct rl_source *src, uint64_t from_ns);

@@ -50,27 +50,47 @@ class_of(const struct rl_source_cfg *c, uint64_t key, uint8_t cos)
 		       : RL_CLASS_REQ_POSTED;
 }
 
-void
-rl_source_draw(const struct rl_source_cfg *c, uint32_t life, uint32_t n,
-	       struct rl_stamp *s)
+struct rl_stamp
+rl_source_draw(const struct rl_source *src, const struct rl_source_packet *p,
+	       uint32_t number, uint32_t life, uint32_t nth)
 {
-	const uint64_t name = (uint64_t)s->src << 48 | (uint64_t)s->dst << 32 |
-			      n;
+	const struct rl_source_cfg *c = src->cfg;
+	const uint64_t name = (uint64_t)src->id << 48 |
+			      (uint64_t)p->dst << 32 | nth;
 	const uint64_t key =
-		mix(mix(c->seed + s->cos + ((uint64_t)life << 32)) ^ name);
+		mix(mix(c->seed + p->cos + ((uint64_t)life << 32)) ^ name);
 	const uint32_t spread = c->max_flits - c->min_flits + 1;
 	const uint32_t flits = c->min_flits +
 			       (uint32_t)(key & 0xffffff) % spread;
+	struct rl_stamp s = {
+		.src = src->id,
+		.dst = p->dst,
+		.cos = p->cos,
+		.class = p->response ? RL_CLASS_RSP : class_of(c, key, p->cos),
+		.number = number,
+		.len_bytes = flits * RL_FLIT_DATA_BYTES,
+		.t_ns = p->made_ns,
+		.seed = c->seed,
+	};
 
-	s->seed = c->seed;
-	s->class = class_of(c, key, s->cos);
-	s->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	/* the last flit is often not full */
 	if (key >> 24 & 1)
-		s->len_bytes = rl_max_u32(
-			s->len_bytes - (uint32_t)(key >> 25 & 0xff) %
-					       RL_FLIT_DATA_BYTES,
+		s.len_bytes = rl_max_u32(
+			s.len_bytes - (uint32_t)(key >> 25 & 0xff) %
+					      RL_FLIT_DATA_BYTES,
 			RL_STAMP_BYTES);
+	return s;
+}
+
+int
+rl_source_give(struct rl_ep *ep, const struct rl_stamp *s, uint64_t now_ns,
+	       uint32_t *tag)
+{
+	const struct rl_ep_msg msg = { s->dst, s->cos, s->class, s->len_bytes };
+	struct rl_stamp_writer w;
+
+	rl_stamp_begin(&w, s);
+	return rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, tag);
 }
 
 /* Whether no packet of a class of service finds a place aside. */

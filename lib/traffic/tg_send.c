@@ -13,22 +13,14 @@ tg_offer(struct rl_source *src, struct rl_ep *ep,
 {
 	struct rl_tg *tg = (struct rl_tg *)(void *)src;
 	struct rl_tg_flow *flow = tg_flow_get(tg, p->dst, p->cos);
-	struct rl_stamp s = { .src = src->id, .dst = p->dst, .cos = p->cos,
-			      .t_ns = p->made_ns };
-	struct rl_stamp_writer w;
-	struct rl_ep_msg msg;
+	struct rl_stamp s;
 	uint32_t tag = 0;
 	int rc;
 
 	if (flow == NULL)
 		return -EBUSY;
-	s.number = flow->sent;
-	rl_source_draw(src->cfg, 0, s.number, &s);
-	if (p->response)
-		s.class = RL_CLASS_RSP;
-	msg = (struct rl_ep_msg){ s.dst, s.cos, s.class, s.len_bytes };
-	rl_stamp_begin(&w, &s);
-	rc = rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, &tag);
+	s = rl_source_draw(src, p, flow->sent, 0, flow->sent);
+	rc = rl_source_give(ep, &s, now_ns, &tag);
 	if (rc == -EHOSTUNREACH) {
 		tg->count.unreachable_packets++;
 		return rc;
