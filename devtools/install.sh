@@ -35,11 +35,11 @@ packages="$packages gnuplot-nox"
 packages="$packages iproute2 ethtool procps"
 
 # tests alone: how code is formatted; the page of reflit-view in a real browser;
-# manual pages; reports held against docs/schema.json; captures in tshark; TCP
-# across two-hosts.sh; OpenSM beside reflit-route; an etcd, and certificates for it; the roots that
+# manual pages; reports held against docs/schema.json; captures in tshark; metrics
+# in Prometheus; TCP across two-hosts.sh; OpenSM beside reflit-route; an etcd, and certificates for it; the roots that
 # devtools/fresh.sh makes
 tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
-tests="$tests clang-format"
+tests="$tests clang-format prometheus"
 tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
 tests="$tests etcd-server etcd-client openssl mmdebstrap mount"
 # devtools/package.sh

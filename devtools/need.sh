@@ -91,6 +91,7 @@ fedora() {
 	clang-format) echo clang-tools-extra ;;
 	ibsim-utils) echo ibsim ;;
 	etcd-server | etcd-client) echo etcd ;;
+	prometheus) echo golang-github-prometheus ;;
 	mount) echo util-linux ;;
 	busybox-static) echo busybox ;;
 	*) echo "$1" ;;

@@ -52,6 +52,7 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 		pkt->class = rl_flit_class(pkt->wire);
 	}
 	if (!loop_wanted(port, pkt, &why)) {
+		PORT_COUNT_N(port, tx_discard, pkt->pkt_flits);
 		if (why == RL_DROP_POLICY)
 			PORT_COUNT(port, loop_policy_drop);
 		else

@@ -182,6 +182,8 @@ struct port_rx {
 	uint32_t ack_owed; /* flits taken since the last ACK */
 	uint64_t ack_due_ns;
 	bool nak_sent;	   /* silent until the expected flit arrives */
+	bool replays;	   /* the last frame with flits was of a replay, */
+	uint32_t replayed; /* which came to this number */
 	uint32_t taken[RL_VCS]; /* flits accepted, all epochs */
 	uint32_t freed[RL_VCS]; /* of them discarded here */
 	uint32_t own[RL_VCS];	/* of them made here, in this epoch */

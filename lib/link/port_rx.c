@@ -336,6 +336,7 @@ rx_take(struct rl_port *port, struct port_train *t, uint32_t at,
 	uint8_t fec[PORT_TRAIN_FLITS];
 	const uint32_t n = end - at;
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
+	const uint64_t marked = port->c[RL_PC_rx_poisoned];
 	uint32_t good = got;
 
 	if (rl_unlikely(got < n))
@@ -348,6 +349,8 @@ rx_take(struct rl_port *port, struct port_train *t, uint32_t at,
 				       t->sideband + 2 * at, good);
 	good = rx_accept(port, f, t->sideband + 2 * at, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);
+	PORT_COUNT_N(port, rx_expected_good,
+		     good - (port->c[RL_PC_rx_poisoned] - marked));
 	for (uint32_t i = good; i < got; i++)
 		rl_flit_put(port->p.cache, f[i]);
 	if (rl_unlikely(good < n))
@@ -417,6 +420,25 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 	}
 }
 
+/*
+ * One that goes back, or comes after flits that were new, is the first of a replay.
+ * What is lost of one looks like its end.
+ */
+static void
+rx_replay(struct rl_port *port, const struct rl_frame_hdr *h, uint32_t seq)
+{
+	const bool replays = (h->flags & RL_FRF_RETRY) != 0;
+
+	if (replays) {
+		PORT_COUNT_N(port, rx_replay, h->nflits);
+		PORT_COUNT_N(port, rx_replays,
+			     !port->rx.replays ||
+				     rl_seq_before(seq, port->rx.replayed));
+		port->rx.replayed = seq + h->nflits;
+	}
+	port->rx.replays = replays;
+}
+
 static void
 rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	uint64_t now_ns)
@@ -429,8 +451,7 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 
 	port_train_begin(&t);
 	port_train_add(&t, frame, h->nflits, h->stamp);
-	if (h->flags & RL_FRF_RETRY)
-		PORT_COUNT_N(port, rx_replay, h->nflits);
+	rx_replay(port, h, seq);
 	/* without link retry numbers never go back: the newest frame is right,
 	 * though one that was not had said more */
 	if (!port->p.cfg->retry &&
@@ -505,6 +526,7 @@ port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns)
 
 	if (t->flits == 0)
 		return;
+	port->rx.replays = false;
 	took = rx_take(port, t, 0, t->flits, now_ns);
 	if (took != 0)
 		port->rx.data_stamp = train_stamp(t, took - 1);

@@ -374,8 +374,10 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	tx_seal(port, frame, h, (const uint8_t *)f.sideband, now_ns);
 	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n), f.wire,
 		      n);
-	if (rl_unlikely(rl_replay_looped(r)))
+	if (rl_unlikely(rl_replay_noted(r))) {
+		PORT_COUNT_N(port, tx_poisoned, rl_replay_marks(r, n));
 		tx_note_reroute(port, n, now_ns);
+	}
 	port_retry_sent(port, n, now_ns);
 	if (!port->p.cfg->retry) /* sent is done */
 		port_queue_fence(port);
@@ -426,10 +428,12 @@ tx_again(struct rl_port *port, uint8_t *frame, const struct rl_frame_like *like)
 
 	if (n == 0 || rl_unlikely(port->retry.replaying ||
 				  at + n > r->mask + 1 ||
-				  r->next != r->sent_max || rl_replay_looped(r)))
+				  r->next != r->sent_max || rl_replay_noted(r)))
 		return 0;
-	if (rl_unlikely(port->p.cfg->witness != 0))
+	if (rl_unlikely(port->p.cfg->witness != 0)) {
 		port_witness_out(port, n);
+		PORT_COUNT_N(port, tx_poisoned, rl_replay_marks(r, n));
+	}
 	PORT_COUNT_N(port, tx_flits, n);
 	PORT_COUNT(port, tx_frames);
 	rl_frame_seal_like(frame, like, n, (uint16_t)r->next, ++port->tx.stamp,

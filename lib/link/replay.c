@@ -39,7 +39,7 @@ rl_replay_reset(struct rl_replay *r)
 	RL_ASSERT(rl_replay_empty(r));
 	r->base = r->acked = r->next = r->tail = r->sent_max = 0;
 	r->acked_left = 0;
-	r->looped = 0;
+	r->noted = 0;
 	r->reserved = 0;
 	r->part = 0;
 }
@@ -243,4 +243,14 @@ rl_replay_drain(struct rl_replay *r, bool unacked_only, struct rl_pktq *out,
 	r->part = 0;
 	r->reserved = 0;
 	return d;
+}
+
+uint32_t
+rl_replay_marks(const struct rl_replay *r, uint32_t n)
+{
+	uint32_t marks = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		marks += rl_replay_mark(r, r->next + i) != RL_MARK_OK;
+	return marks;
 }

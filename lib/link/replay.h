@@ -42,11 +42,15 @@ struct rl_replay {
 	uint32_t next;
 	uint32_t tail;
 	uint32_t sent_max;  /**< highest `next` ever: what may be acknowledged */
-	uint32_t looped;    /**< no flit from here on has been looped */
+	uint32_t noted;     /**< no flit from here on has been looped, or has a mark */
 	uint32_t reserved;  /**< flits still to come of packets begun */
 	uint32_t part;	    /**< bit per VC: a packet is acknowledged in part */
 	uint32_t part_sop[RL_VCS]; /**< and its first flit's number */
 };
+
+/** What `noted` is about. */
+#define RL_SIDEBAND_NOTED                                                      \
+	(RL_SIDEBAND_LOOPED | 3u << RL_SIDEBAND_MARK_SHIFT)
 
 /** Sidebands that may be read beyond those of a window: whole words are. */
 #define RL_REPLAY_PAST 4
@@ -82,8 +86,8 @@ rl_replay_empty(const struct rl_replay *r)
 
 /*
  * The sideband of a flit in this state, in a packet of @p flits that leaves by
- * @p vc. That it has been looped is noted for all that the packet may still
- * number.
+ * @p vc. That it has been looped, or has a mark, is noted for all that the packet
+ * may still number.
  */
 static inline uint16_t
 rl_replay_sideband(struct rl_replay *r, uint32_t flits, unsigned int vc,
@@ -91,8 +95,8 @@ rl_replay_sideband(struct rl_replay *r, uint32_t flits, unsigned int vc,
 {
 	const uint16_t sideband = rl_state_sideband(state);
 
-	if (rl_unlikely(sideband & RL_SIDEBAND_LOOPED))
-		r->looped = r->tail + flits;
+	if (rl_unlikely(sideband & RL_SIDEBAND_NOTED))
+		r->noted = r->tail + flits;
 	return (uint16_t)((sideband & ~7u) | (vc & 7u));
 }
 
@@ -253,6 +257,8 @@ static inline void
 rl_replay_set_mark(struct rl_replay *r, uint32_t seq, enum rl_mark mark)
 {
 	r->sideband[seq & r->mask] |= (uint16_t)(mark << RL_SIDEBAND_MARK_SHIFT);
+	if ((int32_t)(seq + 1 - r->noted) > 0)
+		r->noted = seq + 1;
 }
 
 /**
@@ -265,12 +271,15 @@ rl_replay_set_mark(struct rl_replay *r, uint32_t seq, enum rl_mark mark)
 uint32_t rl_replay_ack(struct rl_replay *r, uint32_t seq,
 		       struct rl_flit_cache *cache, uint32_t done[RL_VCS]);
 
-/** Owner. Whether a flit from `next` on may come out of a loopback. */
+/** Owner. Whether a flit from `next` on may have been looped, or have a mark. */
 static inline bool
-rl_replay_looped(const struct rl_replay *r)
+rl_replay_noted(const struct rl_replay *r)
 {
-	return (int32_t)(r->looped - r->next) > 0;
+	return (int32_t)(r->noted - r->next) > 0;
 }
+
+/** Owner. How many of the @p n flits from `next` on have a mark. */
+uint32_t rl_replay_marks(const struct rl_replay *r, uint32_t n);
 
 /** Owner. Sends again from the first unacknowledged flit. */
 static inline void

@@ -21,12 +21,14 @@
 	X(tx_close)                                                            \
 	X(tx_window_full)    /* packets that had to wait for the window */     \
 	X(tx_credit_stall)   /* packets that had to wait for credits */        \
+	X(tx_poisoned)       /* flits sent with an error mark, each time */    \
 	X(tx_soft_error)     /* flits found corrupt before transmission */     \
 	X(tx_witnessed)      /* flits whose CRC was checked on their way out */ \
 	X(tx_altered)        /* altered inside this device; also seen by FEC */\
 	X(tx_ask)            /* frames that ask what has come */               \
 	X(tx_replay_timeout) /* replays of what an answer lacked */            \
 	X(tx_replays)        /* replays begun */                               \
+	X(tx_discard)        /* flits dropped for want of a link to send them */\
 	/* receive: frames */                                                  \
 	X(rx_frames)                                                           \
 	X(rx_truncated)                                                        \
@@ -54,6 +56,7 @@
 	X(rx_ack_seq_error)  /* stale, future or outside the window */         \
 	/* receive: flits */                                                   \
 	X(rx_ok)                                                               \
+	X(rx_expected_good)  /* of these: without an error mark */             \
 	X(rx_poisoned)       /* accepted with an error mark */                 \
 	X(rx_corrected)      /* by FEC */                                      \
 	X(rx_bad)            /* uncorrectable */                               \
@@ -63,6 +66,7 @@
 	X(rx_altered)        /* of them altered on the link, past FEC */       \
 	X(rx_missing_seq)    /* gaps */                                        \
 	X(rx_duplicate_seq)                                                    \
+	X(rx_replays)        /* replays seen to begin */                       \
 	X(rx_replay)         /* received in replays */                         \
 	X(rx_silent_drop)    /* dropped while a NAK is out */                  \
 	X(rx_vc_error)       /* on a VC that is not in use */                  \

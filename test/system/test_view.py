@@ -5,107 +5,18 @@ headless Chromium, driven by WebDriver [APP-5]; metrics of a living fabric [APP-
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 import tempfile
-import time
-import urllib.error
 import urllib.request
 
 import openmetrics
 
-VIEW = os.path.abspath(sys.argv[4])
-from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main  # noqa: E402
+from reflit_test import FIGURE1, Box, Skip, case, main
+from shown import VIEW, Shown, fetch, until
 
 TORUS = 'fabric: { topology = "torus"; dims = [4, 4]; };\n'
 LARGE = 'fabric: { topology = "torus"; dims = [6, 6, 6]; };\n'
-
-
-def until(what, limit=90):
-    """The first true value of what(); whatever it throws is not true."""
-    end = time.monotonic() + limit
-    last = None
-    while time.monotonic() < end:
-        try:
-            value = what()
-            if value:
-                return value
-        except (OSError, ValueError, KeyError, AssertionError) as e:
-            last = e
-        time.sleep(0.1)
-    raise AssertionError("waited in vain: %s" % last)
-
-
-def fetch(url, body=None, headers=None, method=None):
-    req = urllib.request.Request(url, data=body, headers=headers or {},
-                                 method=method)
-    try:
-        with urllib.request.urlopen(req, timeout=30) as r:
-            return r.status, r.read(), r.headers
-    except urllib.error.HTTPError as e:
-        return e.code, e.read(), e.headers
-
-
-class Shown:
-    """A fabric and a page that shows it."""
-
-    def __init__(self, box, config=FIGURE1, view=("--allow-orders",),
-                 reflit=("--allow-orders",)):
-        self.box = box
-        run = box.path("run")
-        os.mkdir(run)
-        self.prefix = "rlview%d" % os.getpid()
-        root = "/var/run" if os.geteuid() == 0 else run
-        self.socket = os.path.join(root, "dpdk", self.prefix,
-                                   "dpdk_telemetry.v2")
-        env = dict(os.environ, XDG_RUNTIME_DIR=run)
-        self.reflit = subprocess.Popen(
-            [REFLIT, "--file-prefix=" + self.prefix, "--", "--config",
-             box.write("fabric.cfg", config), "--load", "0.001", "--json",
-             box.path("report.json"), *reflit], cwd=ROOT, env=env,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.view = subprocess.Popen(
-            [VIEW, "--listen", "127.0.0.1:0", "--socket", self.socket, *view],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.url = self.view.stdout.readline().split()[0].rstrip("/")
-        until(lambda: self.get("/api/sources"))
-
-    def get(self, path):
-        status, body, _ = fetch(self.url + path)
-        assert status == 200, (status, body)
-        return json.loads(body)
-
-    def order(self, line, headers=(("X-Reflit-Order", "1"),)):
-        status, body, _ = fetch(self.url + "/api/order?s=0", line.encode(),
-                                dict(headers))
-        return status, json.loads(body)
-
-    def end(self):
-        # a run that sent nothing is no success
-        until(lambda: self.get("/api/ask?s=0&c=/reflit/traffic")
-              ["sent_packets"] > 0)
-        self.view.send_signal(signal.SIGTERM)
-        assert self.view.wait(60) == 0
-        self.reflit.terminate()
-        out, err = self.reflit.communicate(timeout=120)
-        assert self.reflit.returncode == 0, (out, err)
-        with open(self.box.path("report.json"), encoding="utf-8") as f:
-            return json.load(f)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        for p in (self.view, self.reflit):
-            if p.poll() is None:
-                p.kill()
-            p.wait()
-            p.stdout.close()
-            p.stderr.close()
-        if self.socket.startswith("/var/run/dpdk/" + self.prefix):
-            shutil.rmtree(os.path.dirname(self.socket), ignore_errors=True)
 
 
 class Browser:

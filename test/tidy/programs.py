@@ -47,6 +47,8 @@ OPTIONAL = {
     "clang": "clang",
     "iperf3": "iperf3",
     "tshark": "tshark",
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
     "qemu-system-x86_64": "qemu-system-x86",
     "busybox": "busybox-static",
 }

@@ -46,6 +46,34 @@ what_the_peer_has_is_not_sent_again(void **state)
 	finish(&b);
 }
 
+/* Replays that end where the next begins, and one that goes back. */
+static void
+the_peer_counts_each_replay(void **state)
+{
+	static const uint8_t at[][2] = { { 20, 60 }, { 30, 31 }, { 99, 99 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(at); i++) {
+		struct bench b;
+
+		bench_open_up(&b, NULL);
+		for (unsigned int k = 0; k < 2; k++)
+			bench_rule(&b.wire[0], (struct bench_rule){
+				.type = RL_FRAME_DATA, .without = RL_FRF_RETRY,
+				.act = BENCH_DROP, .first = at[i][k],
+				.last = at[i][k] });
+		bench_rule(&b.wire[0], (struct bench_rule){
+			.type = RL_FRAME_DATA, .with = RL_FRF_RETRY,
+			.act = BENCH_DROP, .first = 2, .last = 2 });
+		bench_send(&b, 0, 0, 1, 100);
+		bench_settle(&b, 5 * RL_NS_PER_MS);
+		assert_true(COUNTER(&b.end[0], tx_replays) >= 1);
+		assert_int_equal(COUNTER(&b.end[1], rx_replays),
+				 COUNTER(&b.end[0], tx_replays));
+		finish(&b);
+	}
+}
+
 /* An answer that was overtaken by an ACK says nothing of what was sent later. */
 static void
 an_answer_to_an_earlier_ask_replays_nothing(void **state)
@@ -152,6 +180,7 @@ main(void)
 		     what_the_peer_has_is_not_sent_again),
 		CASE("[LINK-6] an answer to an earlier ask replays nothing",
 		     an_answer_to_an_earlier_ask_replays_nothing),
+		cmocka_unit_test(the_peer_counts_each_replay),
 		cmocka_unit_test(an_answer_dies_with_its_link),
 		cmocka_unit_test(a_probe_that_no_longer_matters_is_not_owed),
 	};

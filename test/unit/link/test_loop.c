@@ -171,6 +171,7 @@ loopback_none_loses_all_and_says_so(void **state)
 	for (unsigned int i = 0; i < 14; i++)
 		assert_int_equal(b.end[0].drop[i].why, RL_DROP_LOOPBACK_NONE);
 	assert_int_equal(COUNTER(&b.end[0], loop_mode_drop), 14);
+	assert_int_equal(COUNTER(&b.end[0], tx_discard), 140);
 	bench_close(&b);
 }
 
@@ -351,6 +352,7 @@ policies_choose_by_class_and_link_type(void **state)
 			}
 			assert_int_equal(COUNTER(e, loop_policy_drop),
 					 e->ndrops);
+			assert_int_equal(COUNTER(e, tx_discard), 3 * e->ndrops);
 			/* nor does the failover tell of what was dropped */
 			told = drained_event(e);
 			assert_int_equal(told->looped_packets, looped);

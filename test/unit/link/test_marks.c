@@ -80,6 +80,8 @@ check_marked(struct bench *b, unsigned int at, enum rl_mark mark)
 		assert_int_equal(intact, i != at);
 	}
 	assert_int_equal(COUNTER(&b->end[1], rx_poisoned), 1);
+	assert_int_equal(COUNTER(&b->end[1], rx_expected_good), 3);
+	assert_int_equal(COUNTER(&b->end[0], tx_poisoned), 1);
 	assert_int_equal(COUNTER(&b->end[0], deaths), 0);
 	assert_int_equal(COUNTER(&b->end[0], retrains), 0);
 }

@@ -160,6 +160,8 @@ the_50th_of_100_is_lost_or_hurt(enum bench_act act)
 	assert_int_equal(COUNTER(rx, rx_duplicate_seq), 0);
 	assert_int_equal(COUNTER(rx, rx_replay),
 			 COUNTER(&b.end[0], tx_replay_flits));
+	assert_int_equal(COUNTER(rx, rx_replays), 1);
+	assert_int_equal(COUNTER(rx, rx_expected_good), 100);
 	finish(&b);
 }
 
@@ -401,6 +403,8 @@ duplicates_of_a_replay_are_dropped_and_acknowledged_again(void **state)
 	assert_int_equal(COUNTER(&b.end[1], rx_duplicate_seq),
 			 COUNTER(&b.end[0], tx_replay_flits));
 	assert_int_equal(COUNTER(&b.end[0], tx_replays), 1);
+	assert_int_equal(COUNTER(&b.end[1], rx_replays), 1);
+	assert_int_equal(COUNTER(&b.end[1], rx_expected_good), 40);
 	assert_int_equal(COUNTER(&b.end[1], tx_nak), 0);
 	finish(&b);
 }

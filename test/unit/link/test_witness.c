@@ -123,6 +123,7 @@ a_flit_altered_inside_is_marked_as_it_leaves(void **state)
 		assert_int_equal(COUNTER(&b.end[0], tx_witnessed), 4);
 		assert_int_equal(COUNTER(&b.end[0], tx_altered), 1);
 		assert_int_equal(COUNTER(&b.end[0], tx_soft_error), 1);
+		assert_int_equal(COUNTER(&b.end[0], tx_poisoned), 1);
 		/* the next one does not count it again */
 		assert_int_equal(COUNTER(&b.end[1], rx_witnessed), 3);
 		assert_int_equal(COUNTER(&b.end[1], rx_altered), 0);
