@@ -146,6 +146,7 @@ app_step(struct app *app, uint64_t ns)
 	rates_step(app, now_ns);
 	captures_step(&app->captures);
 	timeline_step(app, now_ns);
+	counts_step(app, now_ns);
 	telemetry_step(app);
 	progress(app, now_ns);
 }

@@ -13,6 +13,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "console.h"
+#include "counts.h"
 #include "facts.h"
 #include "gens.h"
 #include "host.h"
@@ -106,6 +107,7 @@ struct app {
 	uint64_t stats_due_ns;
 	struct timeline timeline;
 	struct tally cleared; /**< how counters stood at `clear counters` */
+	struct counts counts; /**< and since when they count */
 	struct console console;
 	struct captures captures;
 	struct recorder recorder;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "parse.h"
 
 #define ROWS_SHOWN 20
 
@@ -190,10 +191,18 @@ rates_step(struct app *app, uint64_t now_ns)
 	app->stats_due_ns = now_ns + app->opt.stats_period_ns;
 }
 
+#define ERRORS 8
+
 /* Errors of one direction, seen by the port where it arrives. */
 struct errors {
-	uint64_t flits, corrected, bad, headers, gaps, duplicates, naks;
-	uint64_t replays, deaths;
+	uint64_t flits;
+	uint64_t n[ERRORS];
+};
+
+/* In this order. Keys in JSON; limits are given by them. */
+static const char *const error_name[ERRORS] = {
+	"corrected", "bad", "headers", "gaps", "duplicates", "naks", "replays",
+	"deaths"
 };
 
 static struct errors
@@ -207,16 +216,14 @@ errors_of(const struct app *app, uint32_t dir)
 	tally_port(&app->cleared, &app->host, l->dev[from], l->port[from], tx);
 	return (struct errors){
 		.flits = rx[RL_PC_rx_ok] + rx[RL_PC_rx_bad],
-		.corrected = rx[RL_PC_rx_corrected],
-		.bad = rx[RL_PC_rx_bad],
-		.headers = rx[RL_PC_rx_check_error] + rx[RL_PC_rx_truncated] +
-			   rx[RL_PC_rx_count_error] + rx[RL_PC_rx_type_error] +
-			   rx[RL_PC_rx_version_error],
-		.gaps = rx[RL_PC_rx_missing_seq],
-		.duplicates = rx[RL_PC_rx_duplicate_seq],
-		.naks = rx[RL_PC_tx_nak],
-		.replays = tx[RL_PC_tx_replays],
-		.deaths = tx[RL_PC_deaths],
+		.n = { rx[RL_PC_rx_corrected], rx[RL_PC_rx_bad],
+		       rx[RL_PC_rx_check_error] + rx[RL_PC_rx_truncated] +
+			       rx[RL_PC_rx_count_error] +
+			       rx[RL_PC_rx_type_error] +
+			       rx[RL_PC_rx_version_error],
+		       rx[RL_PC_rx_missing_seq], rx[RL_PC_rx_duplicate_seq],
+		       rx[RL_PC_tx_nak], tx[RL_PC_tx_replays],
+		       tx[RL_PC_deaths] },
 	};
 }
 
@@ -224,43 +231,67 @@ static void
 print_errors(struct app *app, uint32_t dir)
 {
 	const struct errors e = errors_of(app, dir);
+	const double sum = (double)(e.n[0] + e.n[1]);
 
 	row_begin(app, dir);
 	facts_more(&app->facts,
 		   " {corrected:9} {bad:9} {headers:7} {gaps:7} {duplicates:9} "
 		   "{naks:7} {replays:7} {deaths:6} {errors_per_flit:9.1e}  "
 		   "{state}\n",
-		   FACTS(FACT_N("corrected", e.corrected), FACT_N("bad", e.bad),
-			 FACT_N("headers", e.headers), FACT_N("gaps", e.gaps),
-			 FACT_N("duplicates", e.duplicates),
-			 FACT_N("naks", e.naks), FACT_N("replays", e.replays),
-			 FACT_N("deaths", e.deaths),
+		   FACTS(FACT_N(error_name[0], e.n[0]),
+			 FACT_N(error_name[1], e.n[1]),
+			 FACT_N(error_name[2], e.n[2]),
+			 FACT_N(error_name[3], e.n[3]),
+			 FACT_N(error_name[4], e.n[4]),
+			 FACT_N(error_name[5], e.n[5]),
+			 FACT_N(error_name[6], e.n[6]),
+			 FACT_N(error_name[7], e.n[7]),
 			 FACT_R("errors_per_flit",
-				e.flits == 0 ? 0.0
-					     : (double)(e.corrected + e.bad) /
-						       (double)e.flits),
+				e.flits == 0 ? 0.0 : sum / (double)e.flits),
 			 FACT_T("state", state_word(app, dir))));
 }
 
-/* Only rows with errors; the worst come first. */
+/* 0: no count is over its limit. The worst has most. */
 static double
-badness(const struct app *app, uint32_t dir)
+badness(const struct app *app, uint32_t dir, const uint64_t limit[ERRORS])
 {
+	static const double weight[ERRORS] = { 1, 1e3, 1e3, 1, 1, 1, 1, 1e12 };
 	const struct errors e = errors_of(app, dir);
+	bool over = false;
+	double sum = 0.0;
 
-	return (double)e.deaths * 1e12 + (double)(e.bad + e.headers) * 1e3 +
-	       (double)(e.corrected + e.gaps + e.duplicates + e.naks +
-			e.replays);
+	for (unsigned int i = 0; i < ERRORS; i++) {
+		over |= e.n[i] > limit[i];
+		sum += (double)e.n[i] * weight[i];
+	}
+	return over ? sum : 0.0;
 }
 
-int
-cmd_show_errors(struct app *app, const char *const arg[])
+/* The table's end: what it leaves out, and since when is counted. */
+static void
+end_errors(struct app *app, uint32_t left_out, bool none, bool cut)
+{
+	if (none && facts_text(&app->facts))
+		printf("no errors\n");
+	facts_set(&app->facts,
+		  cut ? "... and {left_out} more; show errors all\n" : NULL,
+		  FACTS(FACT_N("left_out", left_out)));
+	facts_set(&app->facts,
+		  app->opt.counts != NULL ? "since {since_utc}\n" : NULL,
+		  FACTS(FACT_T("since_utc", app->counts.since_utc)));
+}
+
+/* @p few: only those over a limit, and of them the first. */
+static int
+error_table(struct app *app, const char *name, bool few,
+	    const uint64_t limit[ERRORS])
 {
 	const uint32_t n = 2 * app->cfg.topo.nlink;
+	const uint32_t most = name == NULL ? ROWS_SHOWN : UINT32_MAX;
 	uint32_t first, shown = 0, bad = 0;
 	struct row *row;
 
-	if (choose(app, arg[0], &first) != 0)
+	if (choose(app, name, &first) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -268,8 +299,8 @@ cmd_show_errors(struct app *app, const char *const arg[])
 	if (row == NULL)
 		return app_error(app, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
-		row[i] = (struct row){ i, badness(app, i),
-				       is_chosen(app, arg[0], first, i / 2) };
+		row[i] = (struct row){ i, badness(app, i, limit),
+				       is_chosen(app, name, first, i / 2) };
 	qsort(row, n, sizeof(*row), by_key);
 	if (facts_text(&app->facts))
 		printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n",
@@ -278,21 +309,62 @@ cmd_show_errors(struct app *app, const char *const arg[])
 	facts_list(&app->facts, "errors");
 	for (uint32_t i = 0; i < n; i++) {
 		bad += row[i].key > 0.0;
-		if (!row[i].show || (arg[0] == NULL && (row[i].key == 0.0 ||
-							shown >= ROWS_SHOWN)))
+		if (!row[i].show || shown >= most ||
+		    (few && row[i].key == 0.0))
 			continue;
 		shown++;
 		print_errors(app, row[i].dir);
 	}
-	if (bad == 0 && facts_text(&app->facts))
-		printf("no errors\n");
-	facts_set(&app->facts,
-		  arg[0] == NULL && bad > shown
-			  ? "... and {left_out} more; show errors all\n"
-			  : NULL,
-		  FACTS(FACT_N("left_out", bad > shown ? bad - shown : 0)));
+	end_errors(app, bad > shown ? bad - shown : 0, bad == 0,
+		   few && bad > shown);
 	free(row);
 	return 0;
+}
+
+int
+cmd_show_errors(struct app *app, const char *const arg[])
+{
+	static const uint64_t none[ERRORS];
+
+	return error_table(app, arg[0], arg[0] == NULL, none);
+}
+
+/* "bad=0,corrected=1000": what is not named has no limit. */
+static int
+read_limits(struct app *app, const char *text, uint64_t limit[ERRORS])
+{
+	char buf[COMMAND_WORD], *at = buf, *one;
+
+	memset(limit, 0xff, ERRORS * sizeof(*limit));
+	snprintf(buf, sizeof(buf), "%s", text);
+	while ((one = strsep(&at, ",")) != NULL) {
+		char *const n = strchr(one, '=');
+		unsigned int i = 0;
+
+		while (i < ERRORS && (n == NULL ||
+				      strncmp(one, error_name[i],
+					      (size_t)(n - one)) != 0 ||
+				      strlen(error_name[i]) !=
+					      (size_t)(n - one)))
+			i++;
+		if (i == ERRORS ||
+		    parse_number(n + 1, 0, INT64_MAX, &limit[i]) != 0)
+			return app_error(app, "limit %s is no NAME=N; names "
+					      "are corrected, bad, headers, "
+					      "gaps, duplicates, naks, replays, "
+					      "deaths", one);
+	}
+	return 0;
+}
+
+int
+cmd_show_errors_over(struct app *app, const char *const arg[])
+{
+	uint64_t limit[ERRORS];
+
+	if (read_limits(app, arg[0], limit) != 0)
+		return -EINVAL;
+	return error_table(app, "all", true, limit);
 }
 
 int
@@ -301,5 +373,8 @@ cmd_clear_counters(struct app *app, const char *const arg[])
 	(void)arg;
 	if (tally_take(&app->cleared, &app->host) != 0)
 		return app_error(app, "out of memory");
-	return 0;
+	return counts_clear(app) == 0
+		       ? 0
+		       : app_error(app, "counts begin again, but the file of "
+					"--counts was not written");
 }

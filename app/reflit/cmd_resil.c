@@ -104,10 +104,10 @@ cmd_device_restart(struct app *app, const char *const arg[])
 		return 0;
 	if (!app->host.dead[dev])
 		return app_error(app, "%s has not crashed", arg[0]);
+	tally_restarts(&app->cleared, &app->host, dev);
 	telemetry_pause();
 	(void)host_dev_restart(&app->host, dev);
 	telemetry_resume();
-	tally_forget(&app->cleared, &app->host, dev);
 	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 		const struct rl_topo_port *tp = &t->dev[dev].port[p];
 

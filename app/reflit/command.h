@@ -13,6 +13,7 @@
  *
  *   <link> <device> <endpoint> <port>   names, completed
  *   <links>                             a link, or all
+ *   <limits>                            bad=0,corrected=1000
  *   <file>                              completed; not "off"
  *   <time> <n> <rate>                   begin with a digit
  *
@@ -135,7 +136,8 @@ command_fn cmd_capture, cmd_capture_off, cmd_show_captures;
 /* recorder.c */
 command_fn cmd_record;
 /* cmd_rates.c, cmd_path.c */
-command_fn cmd_show_rates, cmd_show_errors, cmd_clear_counters, cmd_show_path;
+command_fn cmd_show_rates, cmd_show_errors, cmd_show_errors_over,
+	cmd_clear_counters, cmd_show_path;
 /* cmd_suspects.c */
 command_fn cmd_inject_device, cmd_show_suspects;
 /* cmd_health.c */

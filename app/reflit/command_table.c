@@ -183,6 +183,8 @@ const struct command command_table[] = {
 	  "shows those of a link, or of all" },
 	{ "show errors", cmd_show_errors,
 	  "shows links with errors, worst first" },
+	{ "show errors over <limits>", cmd_show_errors_over,
+	  "shows those with a count over its limit: bad=0,corrected=1000" },
 	{ "show errors <links>", cmd_show_errors,
 	  "shows those of a link, or of all" },
 	{ "show suspects", cmd_show_suspects,

@@ -300,6 +300,8 @@ run(struct app *app)
 	int ret;
 
 	note_start(app);
+	if (counts_open(app) != 0)
+		return EXIT_UNUSABLE;
 	ret = host_start(&app->host);
 	if (ret != 0) {
 		fprintf(stderr, "cannot start the lcores: %s\n",
@@ -337,6 +339,8 @@ run(struct app *app)
 	host_wires_note_stats(&app->host);
 	host_lost(&app->host, &app->unsaid);
 	report_print(app);
+	if (counts_write(app) != 0)
+		return EXIT_UNUSABLE;
 	if (app->opt.json != NULL) {
 		ret = report_json(app, app->opt.json);
 		if (ret != 0)
@@ -358,6 +362,7 @@ close_all(struct app *app)
 	rates_free(&app->rates);
 	rates_free(&app->period_rates);
 	tally_free(&app->cleared);
+	counts_close(app);
 	timeline_close(app);
 	gens_close(&app->gens);
 	free(app->link);

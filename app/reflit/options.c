@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -80,6 +81,8 @@ static const struct opt table[] = {
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the report there; -: to standard output,\n"
 		  "and everything else to standard error" },
+	{ "counts", "FILE", opt_text, TO(counts),
+	  .help = "keep counters there, over restarts" },
 	{ "process", "NAME", opt_text, TO(process),
 	  .help = "run the devices of this entry of `processes`;\n"
 		  "reflit-report judges all reports together" },
@@ -182,11 +185,38 @@ asks(int argc, char **argv, const char *a, const char *b)
 	return false;
 }
 
+/* Whether there is such a file, or none yet. */
+static bool
+is_regular(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 &&
+	       (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+/* Whether the run's documents can be written; standard output is for one. */
+static int
+documents(const struct options *o)
+{
+	const char *const path[] = { o->json, o->record };
+
+	if (report_check("reflit", o->json) != 0 ||
+	    report_check("reflit", o->record) != 0 ||
+	    report_check("reflit", o->counts) != 0)
+		return -EINVAL;
+	if (o->counts != NULL && !is_regular(o->counts)) {
+		fprintf(stderr, "reflit: --counts %s: give a file that it can "
+				"read again\n", o->counts);
+		return -EINVAL;
+	}
+	return report_claim_stdout("reflit", path, 2);
+}
+
 int
 options_read(struct options *o, int argc, char **argv)
 {
 	const int sep = find_separator(argc, argv);
-	const char *path[2];
 	int first;
 
 	*o = (struct options){
@@ -223,17 +253,13 @@ options_read(struct options *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	if (o->check_cabling && (o->interactive || o->cmdline_file != NULL ||
-				 o->json != NULL || o->record != NULL)) {
+				 o->json != NULL || o->record != NULL ||
+				 o->counts != NULL)) {
 		fprintf(stderr, "reflit: --check-cabling runs no commands and "
 				"writes no report; leave out -i, "
-				"--cmdline-file, --json, --record\n");
+				"--cmdline-file, --json, --record, --counts\n");
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
-	path[0] = o->json;
-	path[1] = o->record;
-	if (report_check("reflit", o->json) != 0 ||
-	    report_check("reflit", o->record) != 0)
-		return -EINVAL;
-	return report_claim_stdout("reflit", path, 2);
+	return documents(o);
 }

@@ -72,6 +72,7 @@ put_all(struct run_files *f, const struct app *app)
 	put(&f->in, ch->key_file);
 	put(&f->out, app->opt.json);
 	put(&f->out, app->opt.record);
+	put(&f->out, app->opt.counts);
 	for (int i = 1; i < app->opt.eal_argc; i++) {
 		put_port(f, &f->in, app->opt.eal_argv[i], "rx_pcap");
 		put_port(f, &f->out, app->opt.eal_argv[i], "tx_pcap");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,27 +15,65 @@ port_index(const struct host *h, uint32_t dev, uint16_t port)
 	return (size_t)(&t->dev[dev].port[port] - t->ports);
 }
 
-static void
-read_all(struct tally *t, const struct host *h)
+const char *
+tally_counter(const struct tally_part *p, int i)
 {
-	const struct rl_topo *topo = h->fabric.topo;
-
-	for (uint32_t d = 0; d < topo->ndev; d++) {
-		const struct rl_device *dev = &h->fabric.dev[d];
-
-		for (uint16_t p = 0; p < topo->dev[d].nports; p++)
-			memcpy(t->port + port_index(h, d, p) *
-						 RL_PORT_COUNTER_COUNT,
-			       rl_port_counters(dev->port[p].port),
-			       RL_PORT_COUNTER_COUNT * sizeof(*t->port));
-		memcpy(t->core + (size_t)d * RL_CORE_COUNTER_COUNT,
-		       rl_core_counters(dev->core.core),
-		       RL_CORE_COUNTER_COUNT * sizeof(*t->core));
-		if (dev->core.ep != NULL)
-			memcpy(t->ep + (size_t)d * RL_EP_COUNTER_COUNT,
-			       rl_ep_counters(dev->core.ep),
-			       RL_EP_COUNTER_COUNT * sizeof(*t->ep));
+	switch (p->kind) {
+	case TALLY_PORT:
+		return rl_port_counter_name((enum rl_port_counter)i);
+	case TALLY_CORE:
+		return rl_core_counter_name((enum rl_core_counter)i);
+	case TALLY_EP:
+		return rl_ep_counter_name((enum rl_ep_counter)i);
 	}
+	return "";
+}
+
+void
+tally_device(const struct tally *t, const struct host *h, uint32_t dev,
+	     tally_fn fn, void *ctx)
+{
+	const struct rl_device *d = &h->fabric.dev[dev];
+	struct tally_part part = { .kind = TALLY_PORT,
+				   .n = RL_PORT_COUNTER_COUNT };
+
+	for (uint16_t p = 0; p < d->nports; p++) {
+		host_role_name(h->fabric.topo, dev, p, part.name);
+		part.now = rl_port_counters(d->port[p].port);
+		part.then = t->port + port_index(h, dev, p) * part.n;
+		fn(ctx, &part);
+	}
+	part = (struct tally_part){
+		.kind = TALLY_CORE, .n = RL_CORE_COUNTER_COUNT,
+		.now = rl_core_counters(d->core.core),
+		.then = t->core + (size_t)dev * RL_CORE_COUNTER_COUNT,
+	};
+	snprintf(part.name, sizeof(part.name), "%s",
+		 h->fabric.topo->dev[dev].name);
+	fn(ctx, &part);
+	if (d->core.ep == NULL)
+		return;
+	part.kind = TALLY_EP;
+	part.n = RL_EP_COUNTER_COUNT;
+	part.now = rl_ep_counters(d->core.ep);
+	part.then = t->ep + (size_t)dev * RL_EP_COUNTER_COUNT;
+	fn(ctx, &part);
+}
+
+static void
+take(void *ctx, const struct tally_part *p)
+{
+	(void)ctx;
+	memcpy(p->then, p->now, (size_t)p->n * sizeof(*p->then));
+}
+
+/* What it has now will be nothing, and the growth stays. */
+static void
+carry(void *ctx, const struct tally_part *p)
+{
+	(void)ctx;
+	for (int i = 0; i < p->n; i++)
+		p->then[i] -= p->now[i];
 }
 
 int
@@ -56,7 +95,8 @@ tally_take(struct tally *t, const struct host *h)
 		return -ENOMEM;
 	}
 	*t = n;
-	read_all(t, h);
+	for (uint32_t d = 0; d < topo->ndev; d++)
+		tally_device(t, h, d, take, NULL);
 	return 0;
 }
 
@@ -70,17 +110,10 @@ tally_free(struct tally *t)
 }
 
 void
-tally_forget(struct tally *t, const struct host *h, uint32_t dev)
+tally_restarts(struct tally *t, const struct host *h, uint32_t dev)
 {
-	if (t->port == NULL)
-		return;
-	for (uint16_t p = 0; p < h->fabric.topo->dev[dev].nports; p++)
-		memset(t->port + port_index(h, dev, p) * RL_PORT_COUNTER_COUNT,
-		       0, RL_PORT_COUNTER_COUNT * sizeof(*t->port));
-	memset(t->core + (size_t)dev * RL_CORE_COUNTER_COUNT, 0,
-	       RL_CORE_COUNTER_COUNT * sizeof(*t->core));
-	memset(t->ep + (size_t)dev * RL_EP_COUNTER_COUNT, 0,
-	       RL_EP_COUNTER_COUNT * sizeof(*t->ep));
+	if (t->port != NULL)
+		tally_device(t, h, dev, carry, NULL);
 }
 
 static void

@@ -24,8 +24,26 @@ struct tally {
 int tally_take(struct tally *t, const struct host *h);
 void tally_free(struct tally *t);
 
-/** A device restarts: its counters begin at 0 again. */
-void tally_forget(struct tally *t, const struct host *h, uint32_t dev);
+/** A crashed device is about to restart with counters of 0: growth goes on. */
+void tally_restarts(struct tally *t, const struct host *h, uint32_t dev);
+
+/** The counters of one port, core or endpoint. */
+struct tally_part {
+	enum { TALLY_PORT, TALLY_CORE, TALLY_EP } kind;
+	int n;
+	char name[HOST_ROLE_NAME];
+	const uint64_t *now;
+	uint64_t *then;
+};
+
+/** The name of counter @p i. */
+const char *tally_counter(const struct tally_part *p, int i);
+
+typedef void (*tally_fn)(void *ctx, const struct tally_part *p);
+
+/** Calls @p fn for each part of a device. tally_take() comes before. */
+void tally_device(const struct tally *t, const struct host *h, uint32_t dev,
+		  tally_fn fn, void *ctx);
 
 /** Growth of a port's counters since then. */
 void tally_port(const struct tally *t, const struct host *h, uint32_t dev,

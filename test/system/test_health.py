@@ -38,6 +38,7 @@ def forms():
     names = iter(["e0", "e1"] * len(shown))
     words = {"<link>": lambda: "s0-s1", "<links>": lambda: "all",
              "<port>": lambda: "all", "<device>": lambda: "s0",
+             "<limits>": lambda: "bad=0",
              "<n>": lambda: "1", "<endpoint>": lambda: next(names)}
     return [re.sub("<[^>]+>", lambda m: words[m[0]](), form) for form in shown]
 

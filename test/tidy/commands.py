@@ -24,6 +24,7 @@ PROMPT = "docs/prompt.md"
 # what may stand for an argument: a word in capitals, or a value
 ARGUMENT = {
     "<time>": re.compile(r"^(TIME|[\d.]+(ns|us|ms|s))$"),
+    "<limits>": re.compile(r"^(LIMITS|[a-z]+=\d+(,[a-z]+=\d+)*)$"),
     "<n>": re.compile(r"^(N|VC|VALUE|\d+)$"),
     "<rate>": re.compile(r"^(RATE|N|VALUE|[\d.]+(e-?\d+)?)$"),
 }
