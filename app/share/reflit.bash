@@ -51,7 +51,7 @@ _reflit() {
 		[ "$sub" = ablation ] && sub=""
 	fi
 	case $prev in
-	--config | --json | --cmdline-file | --faults | --dump | --dot | --csv | \
+	--config | --json | --counts | --cmdline-file | --faults | --dump | --dot | --csv | \
 		--trace | --worst | --socket | --out | --check-opensm)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

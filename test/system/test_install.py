@@ -327,6 +327,16 @@ def the_unit_runs_and_ends_as_systemd_ends_it():
     assert said is None or '"topology"' in said, said
 
 
+def alerts_and_board_are_installed():
+    """Prometheus and Grafana take them from there."""
+    for name in ("prometheus.yml", "reflit.rules.yml", "reflit.rules.test.yml",
+                 "reflit.dashboard.json"):
+        with open(installed("share", "reflit", "metrics", name), "rb") as f, \
+                open(os.path.join(ROOT, "examples", "metrics", name),
+                     "rb") as g:
+            assert f.read() == g.read(), name
+
+
 def units_agree_on_user_and_folder():
     """reflit-view finds the sockets that reflit@NAME makes, and may open them."""
     fabric = unit("reflit@.service")["Service"]
@@ -356,7 +366,7 @@ CASES = (meson_install_installs,
          manual_pages_are_well_formed,
          bash_completes_what_help_names,
          words_that_completion_lists_are_those_of_help, every_program_has_its_completion,
-         units_agree_on_user_and_folder,
+         alerts_and_board_are_installed, units_agree_on_user_and_folder,
          the_unit_runs_and_ends_as_systemd_ends_it)
 
 
