@@ -40,7 +40,7 @@ git archive HEAD | tar -x -C "$work/reflit"
 }
 rm -rf "$out"
 mkdir -p "$out"
-cp "$work"/*.deb "$work"/*.changes "$out"
+cp "$work"/*.deb "$work"/*.changes "$work"/*.buildinfo "$out"
 echo "packages: $out"
 echo "== lintian"
 lintian --fail-on error,warning "$out"/*.changes
