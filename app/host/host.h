@@ -258,6 +258,12 @@ host_ring_empty(const struct rte_ring *r)
 int host_dev_crash(struct host *h, uint32_t dev);
 int host_dev_restart(struct host *h, uint32_t dev);
 
+/**
+ * Any thread. The time of roles at the start of the last round of the lcore that
+ * has port @p port of a device; -1: its core.
+ */
+uint64_t host_role_time(const struct host *h, uint32_t dev, int32_t port);
+
 /** Frees the contents of a pipe, while its users are paused. */
 void host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache);
 

@@ -116,9 +116,8 @@ host_dev_crash(struct host *h, uint32_t dev)
 	return 0;
 }
 
-/* The time of roles on its lcore, which is paused. */
-static uint64_t
-role_time(const struct host *h, uint32_t dev, uint16_t port)
+uint64_t
+host_role_time(const struct host *h, uint32_t dev, int32_t port)
 {
 	const uint32_t role = host_role(&h->place, dev, port);
 
@@ -141,7 +140,7 @@ host_dev_restart(struct host *h, uint32_t dev)
 	for (uint16_t i = 0; i < t->dev[dev].nports && !waits; i++)
 		if (rl_topo_link_up(t, t->dev[dev].port[i].link))
 			rl_port_start(h->fabric.dev[dev].port[i].port,
-				      role_time(h, dev, i));
+				      host_role_time(h, dev, i));
 	h->dead[dev] = false;
 	host_lcores_deal(h);
 	host_pause(h, false);

@@ -98,6 +98,7 @@ struct app {
 	uint64_t start_real_ns; /**< ... and when that was, since 1970 */
 	char start_utc[APP_UTC_MAX]; /**< the same, for people */
 	uint64_t end_ns;   /**< when traffic ended; 0: it goes on */
+	uint64_t outage_ns; /**< longest silence that lasted until then */
 	uint64_t progress_due_ns;
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
 	uint64_t shown_cpu_ns; /**< ... after so much processor time ... */

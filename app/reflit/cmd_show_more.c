@@ -26,14 +26,16 @@ cmd_set_verbose(struct app *app, const char *const arg[])
 }
 
 static void
-show_flow(struct app *app, const char *from, const struct rl_ep_flow_info *f)
+show_flow(struct app *app, uint16_t ep, const struct rl_ep_flow_info *f)
 {
 	const struct rl_topo *t = &app->cfg.topo;
+	const char *const from = t->dev[t->ep_dev[ep]].name;
 
 	facts_row(&app->facts,
 		  "{endpoint:-10} {peer:-10} {cos:3} {state:-6} {sent_flits:10} "
 		  "{acked_flits:10} {window_flits:6} {resent_flits:8} {retries:8} "
-		  "{rtt_ns:9us} {rto_ns:9us} {expected:10} {held_flits:6}\n",
+		  "{rtt_ns:9us} {rto_ns:9us} {silent_ns:9us} {expected:10} "
+		  "{held_flits:6}\n",
 		  FACTS(FACT_T("endpoint", from),
 			FACT_T("peer", f->peer < t->nep
 					       ? t->dev[t->ep_dev[f->peer]].name
@@ -47,6 +49,7 @@ show_flow(struct app *app, const char *from, const struct rl_ep_flow_info *f)
 			FACT_N("retries", f->retries),
 			FACT_N("rtt_ns", f->srtt_ns),
 			FACT_N("rto_ns", f->rto_ns),
+			FACT_N("silent_ns", report_silent(app, ep, f)),
 			FACT_N("expected", f->rx_expected),
 			FACT_N("held_flits", f->rx_held_flits)));
 }
@@ -60,10 +63,10 @@ print_flows(struct app *app, uint32_t from, uint32_t to)
 
 	facts_list(&app->facts, "flows");
 	if (facts_text(&app->facts))
-		printf("%-10s %-10s %3s %-6s %10s %10s %6s %8s %8s %9s %9s %10s "
-		       "%6s\n", "endpoint", "peer", "cos", "state", "sent",
+		printf("%-10s %-10s %3s %-6s %10s %10s %6s %8s %8s %9s %9s %9s "
+		       "%10s %6s\n", "endpoint", "peer", "cos", "state", "sent",
 		       "acked", "window", "resend", "retries", "rtt us", "rto us",
-		       "expected", "held");
+		       "silent us", "expected", "held");
 	for (uint32_t e = 0; e < t->nep; e++) {
 		const uint32_t d = t->ep_dev[e];
 		const struct rl_ep *ep = app->host.fabric.dev[d].core.ep;
@@ -76,7 +79,7 @@ print_flows(struct app *app, uint32_t from, uint32_t to)
 			if (to != UINT32_MAX && f.peer != to)
 				continue;
 			n++;
-			show_flow(app, t->dev[d].name, &f);
+			show_flow(app, (uint16_t)e, &f);
 		}
 	}
 	return n;

@@ -323,6 +323,7 @@ run(struct app *app)
 			fprintf(stderr, "reflit: %s is still busy\n", busy);
 	}
 	app->end_ns = host_now(&app->host);
+	app->outage_ns = report_outage_now(app);
 	alarms_look(app);
 	app->alarms.closed = true; /* others may end before this process */
 	if (app->cfg.nprocess != 0)

@@ -112,11 +112,49 @@ silence_of(const struct app *app, uint16_t src, uint16_t dst,
 					 s->end_ns - s->ns, s->end_ns);
 }
 
+uint64_t
+report_silent(const struct app *app, uint16_t ep,
+	      const struct rl_ep_flow_info *f)
+{
+	const uint32_t dev = app->cfg.topo.ep_dev[ep];
+	const struct host *h = &app->host;
+	struct rl_silence s = { 0 };
+	uint64_t now_ns;
+
+	if (f->waits_ns == 0 || h->dead[dev] || h->fabric.dev[dev].foreign)
+		return 0;
+	now_ns = host_role_time(h, dev, -1);
+	if (now_ns <= f->waits_ns)
+		return 0;
+	s.ns = now_ns - f->waits_ns;
+	s.end_ns = now_ns + host_time_left_out(&h->time);
+	return silence_of(app, ep, f->peer, &s);
+}
+
+uint64_t
+report_outage_now(const struct app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint64_t most = 0;
+
+	for (uint16_t e = 0; e < t->nep; e++) {
+		const struct rl_ep *ep =
+			app->host.fabric.dev[t->ep_dev[e]].core.ep;
+		struct rl_ep_flow_info f;
+
+		for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++) {
+			rl_ep_flow_info(ep, i, &f);
+			most = rl_max_u64(most, report_silent(app, e, &f));
+		}
+	}
+	return most;
+}
+
 /* Longest silence of a flow whose ends were connected, in nanoseconds. */
 static uint64_t
 outage(const struct app *app)
 {
-	uint64_t most = 0;
+	uint64_t most = app->outage_ns;
 
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
 		const struct rl_tg *tg = app->gens.tg[i];

@@ -32,6 +32,16 @@ void events_say(const struct app *app, struct facts *f);
  */
 uint64_t report_filtered(const struct app *app);
 
+/**
+ * Control thread. How long packets of a flow of endpoint @p ep have waited for
+ * an answer, while their receiver was reachable, in nanoseconds.
+ */
+uint64_t report_silent(const struct app *app, uint16_t ep,
+		       const struct rl_ep_flow_info *f);
+
+/** Control thread. The longest of these. */
+uint64_t report_outage_now(const struct app *app);
+
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);
 

@@ -442,6 +442,8 @@ struct rl_ep_flow_info {
 	uint32_t retries;	 /**< timeouts since the last progress */
 	uint64_t srtt_ns;	 /**< 0: not measured yet */
 	uint64_t rto_ns;	 /**< retry timer, with backoff */
+	uint64_t waits_ns;	 /**< its packets have waited for an ACK since
+				      then; 0: none waits */
 	uint32_t rx_expected;	 /**< next number expected */
 	uint32_t rx_tag;	 /**< packet it belongs to */
 	uint32_t rx_held_flits;	 /**< in the reorder window */

@@ -5,8 +5,11 @@ alarms, and each `show` as JSON [APP-9]; `--check-cabling` [PHY-6]."""
 import json
 import os
 import re
+import signal
+import subprocess
+import time
 
-from reflit_test import FIGURE1, ROOT, Box, case, main
+from reflit_test import FIGURE1, REFLIT, ROOT, Box, case, main
 
 LOOPED = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "net_ring0"; b = "net_ring1"; } );
@@ -96,6 +99,36 @@ def the_window_of_a_flow_is_shown():
         assert re.search(r"^%s +%s +%d +%s +%d +%d +%d " % (
             x["endpoint"], x["peer"], x["cos"], x["state"], x["sent_flits"],
             x["acked_flits"], x["window_flits"]), run.out, re.M), (x, run.out)
+
+
+@case
+def a_silence_is_shown_while_it_lasts():
+    """e1 takes nothing, and its peer gives nothing up: the silence ends with
+    the run, or when e1 goes on."""
+    config = FIGURE1 + "endpoint: { give_up_ns = 0; };\n"
+    held = "wait up\ninject block e1 0\nstart\nwait 200ms\nshow flow e0 e1 json\n"
+    with Box() as box:
+        run = box.run(["--load", "0.01"], config=config, commands=held +
+                      "inject unblock e1 0\nstop\nwait drained\n"
+                      "show flow json\nquit\n").check(0)
+        then, now = (x["flows"] for x in answers(run))
+        assert len(then) == 1 and then[0]["silent_ns"] > 1000000, then
+        assert {x["silent_ns"] for x in now} == {0}, now
+        assert run.report["outage_ns"] >= then[0]["silent_ns"], run.report
+        p = subprocess.Popen(
+            [REFLIT, "--", "--config", box.write("fabric.cfg", config),
+             "--load", "0.01", "--cmdline-file",
+             box.write("commands", held + "wait 100s\n"), "--json",
+             box.path("r")], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
+        then = json.loads(p.stdout.readline())["flows"]
+        while p.poll() is None:  # the second one ends the wait for e1
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        p.stdout.close()
+        with open(box.path("r"), encoding="utf-8") as f:
+            report = json.load(f)
+        assert report["outage_ns"] >= then[0]["silent_ns"] > 0, report
 
 
 @case
