@@ -67,15 +67,19 @@ uint64_t
 absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 	      uint64_t from_ns, uint64_t to_ns)
 {
+	bool lasts = false;
+
 	/* reported at its begin and again at its end: the end counts */
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct absence_claim *c = &a->claim[i];
 
-		if (c->ep == ep && c->peer == peer && c->until_ns > from_ns &&
-		    c->since_ns < to_ns)
+		if (c->ep != ep || c->peer != peer)
+			continue;
+		lasts = c->until_ns == 0 && c->since_ns < to_ns;
+		if (c->until_ns > from_ns && c->since_ns < to_ns)
 			from_ns = rl_min_u64(c->until_ns, to_ns);
 	}
-	return from_ns;
+	return lasts ? to_ns : from_ns;
 }
 
 static int

@@ -134,6 +134,10 @@ silence_during_an_absence_counts_from_its_end(void **state)
 	/* of another flow, and the other way */
 	assert_int_equal(absences_over(&a, 2, 1, 50, 290), 50);
 	assert_int_equal(absences_over(&a, 1, 3, 50, 90), 50);
+	/* one that lasts has no end yet, until it is told once more */
+	assert_int_equal(absences_over(&a, 1, 3, 50, 400), 400);
+	claim(1, 3, 300, 350);
+	assert_int_equal(absences_over(&a, 1, 3, 50, 400), 350);
 	absences_free(&a);
 }
 
