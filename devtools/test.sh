@@ -63,7 +63,8 @@ run_suite() {
 
 ./devtools/install.sh --tests
 echo "== build"
-./devtools/build.sh build ${werror:+"$werror"}
+# for CI, which debugs nothing, lines are enough (-g1), as below
+./devtools/build.sh build ${werror:+"$werror" -Dc_args=-g1}
 echo "== tests"
 if [ "$long" = yes ]; then
 	run_suite build
