@@ -462,6 +462,7 @@ static void
 a_client_is_done_the_moment_its_time_is_over(void **state)
 {
 	struct rl_tg_cfg c;
+	uint64_t sent;
 
 	(void)state;
 	for (unsigned int paced = 0; paced < 2; paced++) {
@@ -472,7 +473,9 @@ a_client_is_done_the_moment_its_time_is_over(void **state)
 		open_world(RL_PATTERN_UNIFORM, true, &c);
 		rl_tg_poll(w.tg[0], w.ep[0], 999);
 		assert_int_equal(rl_tg_done(w.tg[0]), paced);
+		sent = rl_tg_counts(w.tg[0])->sent_packets;
 		rl_tg_poll(w.tg[0], w.ep[0], 1000);
+		assert_int_equal(rl_tg_counts(w.tg[0])->sent_packets, sent);
 		assert_true(rl_tg_done(w.tg[0]));
 		close_world();
 	}
