@@ -12,7 +12,7 @@ import urllib.request
 
 import openmetrics
 
-from reflit_test import FIGURE1, Box, Skip, case, main
+from reflit_test import Box, Skip, case, main
 from shown import VIEW, Shown, fetch, until
 
 TORUS = 'fabric: { topology = "torus"; dims = [4, 4]; };\n'
