@@ -201,17 +201,11 @@ open_wires(struct host *h, char *err)
 	h->pool = rl_frame_pool("frames", h->plan.frames,
 				h->plan.frame_bytes, false);
 	if (h->pool == NULL) {
-		const int why = rte_errno;
-		int n = snprintf(err, HOST_ERR_MAX,
-				 "cannot make a pool of %u frames: %s; ",
-				 h->plan.frames, rte_strerror(why));
-
-		if (why == EINVAL)
-			snprintf(err + n, HOST_ERR_MAX - (size_t)n,
-				 "is DPDK's driver mempool_ring installed?");
-		else
-			snprintf(err + n, HOST_ERR_MAX - (size_t)n,
-				 "start with -m %u or more", h->plan.eal_mb);
+		snprintf(err, HOST_ERR_MAX,
+			 "cannot make a pool of %u frames: %s; start with -m "
+			 "%u or more, or install DPDK's driver mempool_ring",
+			 h->plan.frames, rte_strerror(rte_errno),
+			 h->plan.eal_mb);
 		return -ENOMEM;
 	}
 	h->fault = host_mem_alloc(&h->mem, nlink * sizeof(*h->fault));

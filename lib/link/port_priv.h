@@ -85,8 +85,7 @@ struct port_link {
 	enum rl_detector detector; /* of the last death */
 	bool started;	   /* it may train, unless admin_down */
 	bool admin_down, phy_up, planned; /* it went down empty, by command */
-	uint32_t epochs;   /* trainings so far */
-	uint32_t retrains; /* without progress */
+	uint32_t epochs, retrains; /* trainings so far; without progress */
 	uint32_t flaps;
 	uint32_t loop_id;  /* of the last death */
 	uint64_t opened_ns; /* when it was trained */
@@ -182,8 +181,8 @@ struct port_rx {
 	uint32_t ack_owed; /* flits taken since the last ACK */
 	uint64_t ack_due_ns;
 	bool nak_sent;	   /* silent until the expected flit arrives */
-	bool replays;	   /* the last frame with flits was of a replay, */
-	uint32_t replayed; /* which came to this number */
+	bool replays; /* the last frame with flits was of a replay, */
+	uint32_t replayed; /* to this number */
 	uint32_t taken[RL_VCS]; /* flits accepted, all epochs */
 	uint32_t freed[RL_VCS]; /* of them discarded here */
 	uint32_t own[RL_VCS];	/* of them made here, in this epoch */
