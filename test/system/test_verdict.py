@@ -132,8 +132,12 @@ def tables_that_nobody_has_proven_are_not_installed():
 def tables_that_lie_deliver_nothing_and_nobody_says_they_did():
     run = planted("LIE", config=NO_RETRY)
     run.check(0)  # all of it is dropped, and reported
-    assert run.report["delivered_packets"] == 0
-    assert run.report["reported_packets"] == 100, run.report
+    # the last ones may come when it is known that there is no way
+    given = {k: run.report[k + "_packets"]
+             for k in ("delivered", "reported", "sent", "refused")}
+    assert given["delivered"] == 0 < given["sent"], given
+    assert given["reported"] == given["sent"], given
+    assert given["sent"] + given["refused"] == 100, given
     # a flow begins with its sync alone, which never comes through [EP-7]
     assert sum(run.report["drops"].values()) > 0, run.report["drops"]
 
