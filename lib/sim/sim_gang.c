@@ -7,7 +7,8 @@
  *
  * A window takes some 100 us, and parts are of similar size. So a waiting
  * thread spins for about that long, and then sleeps, to leave the CPU to other
- * programs.
+ * programs. It sleeps at once if there are more threads than CPUs: one of them
+ * waits for its CPU then.
  *
  * The release of `turn` publishes the caller's work to the threads, and the
  * release of `left` publishes their work to the caller.
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "sim_priv.h"
 
@@ -35,6 +37,7 @@ struct sim_gang {
 	uint64_t end_ns; /* of the window; set before `turn` */
 	bool stop;	 /* set before `turn`, too */
 	uint32_t n;
+	unsigned int spins;
 	struct gang_thread *thread;
 	pthread_mutex_t lock; /* for sleeping threads */
 	pthread_cond_t begins;
@@ -72,7 +75,7 @@ relax(void)
 static void
 await_turn(struct sim_gang *g, uint32_t seen)
 {
-	for (unsigned int i = 0; i < GANG_SPINS; i++) {
+	for (unsigned int i = 0; i < g->spins; i++) {
 		/* acquire: pairs with begin() */
 		if (atomic_load_explicit(&g->turn, memory_order_acquire) !=
 		    seen)
@@ -119,7 +122,7 @@ end(struct sim_gang *g)
 static void
 await_end(struct sim_gang *g)
 {
-	for (unsigned int i = 0; i < GANG_SPINS; i++) {
+	for (unsigned int i = 0; i < g->spins; i++) {
 		/* acquire: pairs with end() */
 		if (atomic_load_explicit(&g->left, memory_order_acquire) == 0)
 			return;
@@ -182,6 +185,9 @@ sim_gang_new(struct rl_sim *s)
 		return NULL;
 	*g = (struct sim_gang){
 		.sim = s,
+		.spins = sysconf(_SC_NPROCESSORS_ONLN) < (long)s->nparts
+				 ? 0
+				 : GANG_SPINS,
 		.thread = calloc(s->nparts, sizeof(*g->thread)),
 	};
 	if (g->thread == NULL) {
