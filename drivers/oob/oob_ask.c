@@ -6,20 +6,32 @@
 
 #include "oob_priv.h"
 
-/* One request to the current server, or to the others. */
+/*
+ * One request to the current server, or to the others. If none answers, the
+ * reason is that of each.
+ */
 static int
 post(struct rl_oob *o, const char *path, const char *body)
 {
 	const uint32_t n = o->p.channel->nurl;
+	char why[sizeof(o->info.why)];
 	int ret = -EHOSTUNREACH;
+	size_t len = 0;
 
+	o->late = false;
 	for (uint32_t i = 0; i < n && ret != 0; i++) {
 		ret = oob_http_post(&o->http, path, body, OOB_ASK_NS);
-		if (ret != 0)
-			oob_http_next(&o->http);
+		if (ret == 0)
+			break;
+		o->late = o->late || o->http.late;
+		if (len < sizeof(why))
+			len += (size_t)snprintf(why + len, sizeof(why) - len,
+						"%s%s", i == 0 ? "" : "; ",
+						o->http.why);
+		oob_http_next(&o->http);
 	}
 	if (ret != 0)
-		oob_why(o, o->http.why);
+		oob_why(o, why);
 	return ret;
 }
 

@@ -192,6 +192,7 @@ oob_http_post(struct oob_http *h, const char *path, const char *body,
 	curl_easy_setopt(h->rest, CURLOPT_TIMEOUT_MS,
 			 (long)(limit_ns / RL_NS_PER_MS + 1));
 	code = perform(h->rest);
+	h->late = code == CURLE_OPERATION_TIMEDOUT;
 	curl_easy_setopt(h->rest, CURLOPT_ERRORBUFFER, NULL);
 	h->status = 0;
 	curl_easy_getinfo(h->rest, CURLINFO_RESPONSE_CODE, &h->status);

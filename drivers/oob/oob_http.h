@@ -40,6 +40,7 @@ struct oob_http {
 	oob_line_fn line;
 	void *ctx;
 	char why[CURL_ERROR_SIZE + 192]; /**< the last error */
+	bool late; /**< the last request had no answer in time */
 };
 
 /** @return 0 or -ENOMEM; oob_http_close() is due in either case */

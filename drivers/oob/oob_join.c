@@ -19,6 +19,11 @@
 
 /* Gives up after interference by others for this long. */
 #define STRUGGLE_NS (5 * RL_NS_PER_S)
+/*
+ * A server that refuses a connection is not there; one that is silent may be
+ * slow, and a start waits for it this long.
+ */
+#define SILENCE_NS (5 * RL_NS_PER_S)
 #define NAP_NS (100 * RL_NS_PER_MS)
 /* A key may outlive its lease by this time. */
 #define REVOKE_NS (2 * RL_NS_PER_S)
@@ -232,7 +237,7 @@ say_why(struct rl_oob *o, int ret, char *err)
 {
 	snprintf(err, RL_OOB_ERR_MAX,
 		 ret == -EHOSTUNREACH
-			 ? "etcd does not answer: %.180s; start it, correct "
+			 ? "etcd does not answer: %.240s; start it, correct "
 			   "controller.etcd, or set controller.mode = \"off\""
 			 : "etcd refuses: %.180s",
 		 o->info.why);
@@ -241,7 +246,7 @@ say_why(struct rl_oob *o, int ret, char *err)
 
 /* @return 0: entered; -EAGAIN: wait a little, and look again */
 static int
-try_join(struct rl_oob *o, bool start, uint64_t patience_ns, char *err)
+try_enter(struct rl_oob *o, bool start, uint64_t patience_ns, char *err)
 {
 	struct found f;
 	int ret = look(o, &f);
@@ -272,21 +277,38 @@ try_join(struct rl_oob *o, bool start, uint64_t patience_ns, char *err)
 		       : say_why(o, ret, err);
 }
 
+/* The same; at a start, a server that is late is asked again. */
+static int
+try_join(struct rl_oob *o, bool start, uint64_t begun_ns, char *err)
+{
+	const uint64_t patience_ns =
+		begun_ns + (start ? o->p.channel->life_ns + REVOKE_NS : 0);
+	const int ret = try_enter(o, start, patience_ns, err);
+
+	if (ret == -EHOSTUNREACH && start && o->late &&
+	    oob_now() < begun_ns + SILENCE_NS)
+		return -EAGAIN;
+	return ret;
+}
+
 int
 oob_join(struct rl_oob *o, bool start, char *err)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	const uint64_t patience_ns =
-		oob_now() + (start ? o->p.channel->life_ns + REVOKE_NS : 0);
+	const uint64_t begun_ns = oob_now();
+	const uint64_t end_ns =
+		begun_ns + STRUGGLE_NS +
+		(start ? o->p.channel->life_ns + REVOKE_NS + SILENCE_NS : 0);
 	int ret = -EAGAIN;
 
 	o->lease = 0;
 	o->joined = false;
-	snprintf(err, RL_OOB_ERR_MAX, "etcd: others write %s/members all the "
-		 "time; use an etcd_prefix of its own", o->p.channel->prefix);
 	/* a twin that outlives our patience is an error, and ends it */
-	while (ret == -EAGAIN && oob_now() < patience_ns + STRUGGLE_NS) {
-		ret = try_join(o, start, patience_ns, err);
+	while (ret == -EAGAIN && oob_now() < end_ns) {
+		snprintf(err, RL_OOB_ERR_MAX,
+			 "etcd: others write %s/members all the time; use an "
+			 "etcd_prefix of its own", o->p.channel->prefix);
+		ret = try_join(o, start, begun_ns, err);
 		if (ret == -EAGAIN && !start)
 			break;
 		if (ret == -EAGAIN)

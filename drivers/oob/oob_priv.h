@@ -67,6 +67,7 @@ struct rl_oob {
 
 	/* the thread's; before it runs, rl_oob_open()'s */
 	struct oob_http http;
+	bool late; /**< no answer to the last request came in time */
 	struct rl_oob_member me;
 	uint64_t incarnation; /* of our start: constant */
 	bool others;	      /* were there at our start: constant */

@@ -163,6 +163,22 @@ def an_etcd_that_hangs_deposes_the_controller_and_one_begins_anew():
 
 
 @case
+def an_etcd_that_is_slow_when_a_process_starts_is_waited_for():
+    with Both() as net, Etcd(net) as etcd:
+        etcd.pause(True)
+        net.start(0)
+        net.start(1)
+        # longer than two questions to each of its addresses
+        time.sleep(2.5)
+        assert [p.poll() for p in net.process] == [None, None], net.errors()
+        etcd.pause(False)
+        net.meet_both()
+        assert "does not answer" not in net.errors(), net.errors()
+        exchange(net, 200)
+        clean(net, 200)
+
+
+@case
 def an_etcd_that_lost_its_data_is_filled_again():
     with Both() as net, Etcd(net) as etcd:
         at = net.begin()
