@@ -2,7 +2,8 @@
 /*
  * The adaptive plane: every hop must lead strictly nearer to the destination, by
  * the checker's own count of links, so no packet goes round and every packet
- * arrives if it never leaves the plane. Where it may leave, it must arrive by the
+ * arrives if it never leaves the plane. The one exception is a packet's first hop
+ * between switches, which no packet makes twice. Where it may leave, it must arrive by the
  * tables: check_states.c goes on from there, with the SLs that packets can have
  * at that device.
  */
@@ -20,8 +21,9 @@ check_adapt_init(struct check_adapt *a, const struct rl_topo *t)
 	a->order = calloc(t->ndev + 1u, sizeof(*a->order));
 	a->src = calloc(t->ndev + 1u, sizeof(*a->src));
 	a->sls = calloc(t->ndev + 1u, sizeof(*a->sls));
+	a->begin = calloc(t->ndev + 1u, sizeof(*a->begin));
 	if (a->dist != NULL && a->order != NULL && a->src != NULL &&
-	    a->sls != NULL)
+	    a->sls != NULL && a->begin != NULL)
 		return 0;
 	check_adapt_free(a);
 	return -ENOMEM;
@@ -34,6 +36,7 @@ check_adapt_free(struct check_adapt *a)
 	free(a->order);
 	free(a->src);
 	free(a->sls);
+	free(a->begin);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -67,6 +70,68 @@ adapt_move(const struct check_run *r, struct check_adapt *a, uint32_t u,
 	return NULL;
 }
 
+/*
+ * Moves packets that came to switch u from its own endpoints on by non-minimal
+ * hops. What comes by another switch must not count as such: it could go round.
+ */
+static const char *
+adapt_begin(const struct check_run *r, struct check_adapt *a, uint32_t u,
+	    uint32_t dst)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[u];
+	const struct rl_fwd *f = &r->in->fwd[u];
+	const uint64_t ports = f->adapt_longer & ~f->adapt[dst];
+
+	for (unsigned int p = 0; p < RL_FWD_ADAPT_PORTS; p++) {
+		const bool from = f->adapt_ends >> p & 1;
+		const bool to = ports >> p & 1;
+		const struct rl_topo_port *port = &dev->port[p];
+		uint32_t w;
+
+		if ((from || to) && p >= dev->nports)
+			return "is sent to a port that is not there";
+		if (from && r->topo->dev[port->peer_dev].kind == RL_DEV_SWITCH)
+			return "may be led away by the adaptive plane twice";
+		if (!to || check_is_dead(&r->dead, port->link))
+			continue;
+		w = port->peer_dev;
+		if (r->topo->dev[w].kind == RL_DEV_ENDPOINT)
+			return "is led to another endpoint by the adaptive plane";
+		a->sls[w] |= a->begin[u];
+		a->src[w] = a->src[u];
+	}
+	return NULL;
+}
+
+static const char *
+adapt_say(struct check_run *r, uint32_t src, uint32_t dst, const char *why)
+{
+	if (why != NULL)
+		check_lost(r, src, dst, why);
+	return why;
+}
+
+/* The first two hops of all packets: to a switch, and on by non-minimal ones. */
+static const char *
+adapt_begin_all(struct check_run *r, struct check_adapt *a, uint32_t dst)
+{
+	const struct rl_topo *t = r->topo;
+	const char *why = NULL;
+
+	for (uint32_t s = 0; s < t->nep && why == NULL; s++)
+		if (a->sls[t->ep_dev[s]] != 0)
+			why = adapt_say(r, s, dst,
+					adapt_move(r, a, t->ep_dev[s], dst));
+	memcpy(a->begin, a->sls, t->ndev * sizeof(*a->begin));
+	for (uint32_t u = 0; u < t->ndev && why == NULL; u++)
+		if (a->begin[u] != 0 && t->dev[u].kind == RL_DEV_SWITCH &&
+		    r->in->fwd[u].adapt != NULL &&
+		    r->in->fwd[u].adapt_links[dst] != 0)
+			why = adapt_say(r, a->src[u], dst,
+					adapt_begin(r, a, u, dst));
+	return why;
+}
+
 /* Whether a packet that leaves the plane at a switch has the tables' plane that
    it would have if it were injected there. */
 static bool
@@ -97,6 +162,7 @@ check_adapt_follow(struct check_run *r, struct check_adapt *a, uint32_t dst)
 					      (RL_SLS - 1)));
 		a->src[d] = s;
 	}
+	why = adapt_begin_all(r, a, dst);
 	for (uint32_t i = a->n; i-- > 1 && why == NULL;) {
 		const uint32_t u = a->order[i];
 
@@ -108,8 +174,7 @@ check_adapt_follow(struct check_run *r, struct check_adapt *a, uint32_t dst)
 			why = "cannot leave the adaptive plane";
 		else
 			why = adapt_move(r, a, u, dst);
-		if (why != NULL)
-			check_lost(r, a->src[u], dst, why);
+		adapt_say(r, a->src[u], dst, why);
 	}
 	return why;
 }

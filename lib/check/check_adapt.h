@@ -16,6 +16,7 @@ struct check_adapt {
 	uint32_t n;	 /**< devices in order */
 	uint32_t *src;	 /**< [ndev] a source whose packets get there */
 	uint16_t *sls;	 /**< [ndev] a bit for each SL that they have there */
+	uint16_t *begin; /**< [ndev] the same, of those from its own endpoints */
 };
 
 /** @return 0 or -ENOMEM */

@@ -15,7 +15,8 @@
  * Beside them there may be an *adaptive* plane on a VL of its own [ROUTE-9]:
  * for each destination a set of ports that all lead nearer to it. A packet takes
  * whichever has the most room. If none has any, it goes on by the tables, as if
- * it were injected here, and never comes back to the adaptive plane.
+ * it were injected here, and never comes back to the adaptive plane. The switch of
+ * its source may begin with another port, on a non-minimal way.
  *
  * A table is immutable once published; a new one replaces all of it.
  */
@@ -94,6 +95,11 @@ struct rl_fwd {
 	/** [ndst] the adaptive plane: a bit for each port; NULL: there is none.
 	    plane_of[adapt_vl] is the plane of packets that leave it */
 	const uint64_t *adapt;
+	/** [ndst] links to the destination; 0: no packet for it may begin with
+	    a non-minimal hop here */
+	const uint8_t *adapt_links;
+	uint64_t adapt_ends;   /**< a bit for each port to an endpoint */
+	uint64_t adapt_longer; /**< ports that a non-minimal hop may take */
 	uint16_t adapt_sls; /**< a bit for each SL whose packets use it */
 	uint8_t adapt_vl;
 };

@@ -167,7 +167,9 @@ route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 
 	if ((f->adapt == NULL) != (g->adapt == NULL) ||
 	    (f->adapt != NULL &&
-	     memcmp(f->adapt, g->adapt, a->nep * sizeof(*f->adapt)) != 0))
+	     (memcmp(f->adapt, g->adapt, a->nep * sizeof(*f->adapt)) != 0 ||
+	      memcmp(f->adapt_links, g->adapt_links, a->nep) != 0 ||
+	      f->adapt_longer != g->adapt_longer)))
 		return false;
 	if (f->nplanes != g->nplanes || f->nvls != g->nvls ||
 	    f->levels != g->levels ||

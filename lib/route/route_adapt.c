@@ -4,6 +4,8 @@
  * for each device and destination the ports that lead strictly nearer, parallel
  * links included. A hop is left out if its far end has no way by the tables for
  * all packets that may get there, since any of them may leave the plane there.
+ * Where the source's switch has a longer way to choose (adapt_is_longer()), a
+ * packet may begin with one hop that is not minimal.
  *
  * Engine torus-2qos chooses the VL of a ring by the SL of the whole path. At the
  * far side of a ring it goes straight; so packets must not wrap there either,
@@ -156,6 +158,65 @@ adapt_ports(const struct adapt *a, uint32_t u)
 	return ports;
 }
 
+/*
+ * Links from switch u to the current destination, 0 if no packet may begin with a
+ * non-minimal hop: one that does may be anywhere, and leave the plane there.
+ */
+static uint8_t
+adapt_links(const struct adapt *a, uint32_t u)
+{
+	const struct rl_topo *t = a->topo;
+
+	if (a->straight || t->dev[u].kind != RL_DEV_SWITCH ||
+	    a->dist[u] > UINT8_MAX)
+		return 0;
+	for (uint32_t d = 0; d < t->ndev; d++)
+		if (t->dev[d].kind == RL_DEV_SWITCH && !a->fit[d])
+			return 0;
+	return (uint8_t)a->dist[u];
+}
+
+/*
+ * Whether a non-minimal hop by a port may relieve a crowded link: not in grids
+ * and trees, whose shortest ways from the far end mostly lead back. In a
+ * dragonfly all of a group share its link to another, so it leaves the group.
+ */
+static bool
+adapt_is_longer(const struct rl_topo *t, const struct rl_topo_dev *dev,
+		const struct rl_topo_port *port)
+{
+	const struct rl_topo_dev *peer = &t->dev[port->peer_dev];
+
+	if (peer->kind != RL_DEV_SWITCH || !rl_topo_link_up(t, port->link))
+		return false;
+	return t->spec.kind == RL_TOPO_SLIM_FLY ||
+	       t->spec.kind == RL_TOPO_RANDOM ||
+	       (t->spec.kind == RL_TOPO_DRAGONFLY &&
+		peer->coord[0] != dev->coord[0]);
+}
+
+/* Sets for each device, what does not depend on the destination. */
+static void
+adapt_roles(struct rl_route *route, const struct rl_topo *t)
+{
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const struct rl_topo_dev *dev = &t->dev[d];
+		struct rl_fwd *f = &route->fwd[d];
+
+		f->adapt_ends = f->adapt_longer = 0;
+		if (dev->kind != RL_DEV_SWITCH)
+			continue;
+		for (unsigned int p = 0; p < dev->nports; p++) {
+			const struct rl_topo_port *port = &dev->port[p];
+
+			if (t->dev[port->peer_dev].kind == RL_DEV_ENDPOINT)
+				f->adapt_ends |= UINT64_C(1) << p;
+			else if (adapt_is_longer(t, dev, port))
+				f->adapt_longer |= UINT64_C(1) << p;
+		}
+	}
+}
+
 /* A packet that leaves the plane is on the plane of one that a local endpoint
    has injected. */
 static void
@@ -195,7 +256,7 @@ adapt_possible(const struct rl_route *route, const struct rl_topo *t,
 }
 
 static void
-adapt_fill(struct adapt *a, uint64_t *ports)
+adapt_fill(struct adapt *a, uint64_t *ports, uint8_t *links)
 {
 	const struct rl_topo *t = a->topo;
 
@@ -203,8 +264,12 @@ adapt_fill(struct adapt *a, uint64_t *ports)
 		a->to = t->ep_dev[a->dst];
 		adapt_distances(a);
 		adapt_fit(a);
-		for (uint32_t u = 0; u < t->ndev; u++)
-			ports[(size_t)u * t->nep + a->dst] = adapt_ports(a, u);
+		for (uint32_t u = 0; u < t->ndev; u++) {
+			const size_t i = (size_t)u * t->nep + a->dst;
+
+			ports[i] = adapt_ports(a, u);
+			links[i] = adapt_links(a, u);
+		}
 	}
 }
 
@@ -220,18 +285,23 @@ route_adapt(struct rl_route *route, const struct rl_topo *topo,
 	if (ret != 0 || topo->nep == 0)
 		return ret;
 	m->adapt = calloc((size_t)topo->ndev * topo->nep, sizeof(*m->adapt));
+	m->adapt_links = calloc((size_t)topo->ndev * topo->nep,
+				sizeof(*m->adapt_links));
 	a.dist = calloc(topo->ndev, sizeof(*a.dist));
 	a.order = calloc(topo->ndev, sizeof(*a.order));
 	a.fit = calloc(topo->ndev, sizeof(*a.fit));
-	ret = m->adapt == NULL || a.dist == NULL || a.order == NULL ||
+	ret = m->adapt == NULL || m->adapt_links == NULL || a.dist == NULL || a.order == NULL ||
 		a.fit == NULL ? -ENOMEM : 0;
 	if (ret == 0) {
 		adapt_planes(route, topo, vl);
-		adapt_fill(&a, m->adapt);
+		adapt_roles(route, topo);
+		adapt_fill(&a, m->adapt, m->adapt_links);
 		for (uint32_t d = 0; d < topo->ndev; d++) {
 			struct rl_fwd *f = &route->fwd[d];
 
 			f->adapt = m->adapt + (size_t)d * topo->nep;
+			f->adapt_links =
+				m->adapt_links + (size_t)d * topo->nep;
 			f->adapt_sls = sls;
 			f->adapt_vl = (uint8_t)vl;
 			f->nvls = (uint8_t)(vl + 1);
@@ -251,9 +321,12 @@ route_adapt_drop(struct rl_route *route)
 
 	for (uint32_t d = 0; d < route->ndev; d++) {
 		route->fwd[d].adapt = NULL;
+		route->fwd[d].adapt_links = NULL;
 		route->fwd[d].adapt_sls = 0;
 	}
 	free(m->adapt);
+	free(m->adapt_links);
 	m->adapt = NULL;
+	m->adapt_links = NULL;
 	route->adapts = false;
 }

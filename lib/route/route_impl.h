@@ -65,6 +65,7 @@ struct route_mem {
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
 	uint64_t *adapt; /**< [device][endpoint] see rl_fwd.h; or NULL */
+	uint8_t *adapt_links; /**< the same */
 	struct rl_fwd_hop *tile;
 	uint8_t *held;	  /**< [tile] planes of it that entry holds */
 	size_t entry_bytes; /**< 0: from the heap */

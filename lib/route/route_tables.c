@@ -62,6 +62,7 @@ route_tables_free(struct route_mem *m)
 	free(m->vl);
 	free(m->path_sl);
 	free(m->adapt);
+	free(m->adapt_links);
 	free(m->tile);
 }
 

@@ -19,9 +19,10 @@
  * an egress queue goes on. An endpoint has no input buffer that a packet which
  * it injects could hold: that packet waits for the adaptive plane.
  *
- * Each hop leads strictly nearer, so no packet goes round. A port that is not
- * alive is not taken: nothing waits for it. Packets overtake each other, and
- * the receiving endpoint restores their order [EP-10].
+ * Each hop leads strictly nearer, except that the switch of the source may begin
+ * with one that does not, so no packet goes round. A port that is not alive is
+ * not taken: nothing waits for it. Packets overtake each other, and the receiving
+ * endpoint restores their order [EP-10].
  *
  * If the tables have no living port either, a packet waits without a credit
  * (RL_WAIT_NOWAY) and looks again every ADAPT_AGAIN_NS. As long as a port of the
@@ -31,6 +32,10 @@
 #include "core_priv.h"
 
 #define ADAPT_AGAIN_NS 1000
+/* A non-minimal hop leads at most one link away, so it costs two. */
+#define ADAPT_LONGER 2u
+/* Queues differ by chance: a part of a queue's room that is not counted. */
+#define ADAPT_BIAS 16u
 
 /* Whether a packet is on the adaptive plane here. */
 static bool
@@ -66,18 +71,18 @@ adapt_first(const struct rl_flit *pkt)
 }
 
 /*
- * The port that @p pkt takes: the one with the most room. NULL: none has room
- * for it. @p lives: whether any that leads nearer is alive.
+ * The one of @p ports with the most room. NULL: none has room for @p pkt.
+ * @p lives: whether any is alive.
  */
 static struct core_port *
-adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
+adapt_best(struct rl_core *core, const struct rl_flit *pkt, uint64_t ports,
+	   bool *lives)
 {
 	const unsigned int first = adapt_first(pkt);
 	struct core_port *best = NULL;
 	uint32_t least = core->p.endpoint ? UINT32_MAX
 					  : core->p.cfg->queue_flits -
 						    pkt->pkt_flits + 1;
-	uint64_t ports = core->fwd->adapt[pkt->dst];
 
 	*lives = false;
 	ports = ports >> first | ports << (-first % RL_FWD_ADAPT_PORTS);
@@ -99,6 +104,55 @@ adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
 	return best;
 }
 
+/*
+ * A port of a non-minimal way that @p pkt begins, or NULL: only at the switch of
+ * its source, and if the queue there is so much shorter than at @p best, the
+ * minimal one, as the way is longer (UGAL-L, Singh 2005). @p best may be NULL: its
+ * queues are full.
+ */
+static struct core_port *
+adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
+	     const struct core_port *best)
+{
+	const struct rl_fwd *fwd = core->fwd;
+	const uint32_t room = core->p.cfg->queue_flits;
+	struct core_port *longer;
+	uint32_t links, queued;
+	bool lives;
+
+	if (pkt->in_port >= RL_FWD_ADAPT_PORTS ||
+	    !(fwd->adapt_ends >> pkt->in_port & 1))
+		return NULL;
+	links = fwd->adapt_links[pkt->dst];
+	if (links == 0)
+		return NULL;
+	longer = adapt_best(core, pkt,
+			    fwd->adapt_longer & ~fwd->adapt[pkt->dst], &lives);
+	queued = best == NULL ? room : adapt_queued(core, best);
+	if (longer == NULL ||
+	    (adapt_queued(core, longer) + room / ADAPT_BIAS) *
+			    (links + ADAPT_LONGER) >= queued * links)
+		return NULL;
+	return longer;
+}
+
+/*
+ * The port that @p pkt takes: the one with the most room. NULL: none has room
+ * for it. @p lives: whether any that leads nearer is alive.
+ */
+static struct core_port *
+adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
+{
+	struct core_port *best = adapt_best(core, pkt,
+					    core->fwd->adapt[pkt->dst], lives);
+	struct core_port *longer;
+
+	if (core->fwd->adapt_longer == 0 || !*lives)
+		return best;
+	longer = adapt_longer(core, pkt, best);
+	return longer != NULL ? longer : best;
+}
+
 bool
 core_adapt(struct rl_core *core, struct rl_flit *pkt)
 {
@@ -114,6 +168,8 @@ core_adapt(struct rl_core *core, struct rl_flit *pkt)
 		return false;
 	}
 	CORE_COUNT(core, adaptive_packets);
+	CORE_COUNT_N(core, nonminimal_packets,
+		     !(core->fwd->adapt[pkt->dst] >> (best - core->port) & 1));
 	pkt->vc = core->adapt_vl;
 	core_enqueue(core, best, core->adapt_vl, pkt);
 	return true;

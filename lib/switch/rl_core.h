@@ -58,6 +58,7 @@ enum rl_egress_state {
 	X(tx_flits)                                                            \
 	X(rerouted_packets)	/* not by their first next hop */              \
 	X(adaptive_packets)	/* by the adaptive plane */                    \
+	X(nonminimal_packets)	/* of them, by a port that leads no nearer */  \
 	X(escaped_packets)	/* no port of it had room, or lived */                \
 	X(held_packets)                                                        \
 	X(released_packets)                                                    \

@@ -31,6 +31,9 @@
 #define TORUS                                                                  \
 	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"                  \
 	"endpoint: { order = \"endpoint\"; };\n"
+#define DRAGONFLY                                                              \
+	"fabric: { topology = \"dragonfly\"; a = 4; p = 2; h = 2; };\n"         \
+	"endpoint: { order = \"endpoint\"; };\n"
 #define ADAPTIVE "routing: { adaptive = true; };\n"
 
 static struct rl_sim_plan plan;
@@ -110,6 +113,32 @@ one_flow_gets_what_four_parallel_links_carry(void **state)
 	assert_true(four > 3 * one);
 }
 
+/*
+ * Nearly half way round all endpoints is the next but three groups: all of a group
+ * send to one other, and share one link by shortest ways.
+ */
+static uint64_t
+group_to_group(const char *text)
+{
+	begin(text, RL_PATTERN_TORNADO, 1.0);
+	plan.load.stop_ns = RL_NEVER;
+	plan.heal_ns = plan.limit_ns = 60 * US;
+	run();
+	return verdict.load.delivered;
+}
+
+static void
+a_group_of_a_dragonfly_reaches_another_by_more_than_one_link(void **state)
+{
+	const uint64_t tables = group_to_group(DRAGONFLY);
+	const uint64_t all = group_to_group(DRAGONFLY ADAPTIVE);
+
+	(void)state;
+	print_message("60 us: %llu packets by the tables, %llu by all ways\n",
+		      (unsigned long long)tables, (unsigned long long)all);
+	assert_true(2 * all > 3 * tables);
+}
+
 /* Nothing is lost or out of order. */
 static void
 links_may_die_under_flows_of_many_paths(void **state)
@@ -142,6 +171,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_flow_gets_what_four_parallel_links_carry),
+		cmocka_unit_test(
+			a_group_of_a_dragonfly_reaches_another_by_more_than_one_link),
 		cmocka_unit_test(links_may_die_under_flows_of_many_paths),
 	};
 

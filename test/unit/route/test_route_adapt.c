@@ -195,6 +195,139 @@ a_switch_with_too_many_ports_is_refused_with_the_reason(void **state)
 	rl_topo_free(&t);
 }
 
+static void
+build(struct rl_topo *t, enum rl_topo_kind kind)
+{
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+
+	rl_topo_spec_defaults(&spec, kind);
+	spec.a = 4;
+	spec.h = 2;
+	spec.q = 5;
+	spec.n = 20;
+	spec.degree = 4;
+	spec.seed = 1;
+	if (rl_topo_build(&spec, t, err, NULL) != 0)
+		fail_msg("%s", err);
+}
+
+/* Ports to other switches: all that a non-minimal hop may take, or those that
+   leave the group. */
+static void
+packets_may_begin_with_a_longer_way_where_that_helps(void **state)
+{
+	const struct {
+		enum rl_topo_kind kind;
+		int ports;
+	} row[] = { { RL_TOPO_DRAGONFLY, 2 },
+		    { RL_TOPO_SLIM_FLY, 7 },
+		    { RL_TOPO_RANDOM, 4 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++) {
+		struct rl_check_report rep;
+		struct rl_route *r;
+		struct rl_topo t;
+		uint64_t all;
+
+		build(&t, row[i].kind);
+		r = adaptive(&t, "reflit");
+		all = (uint64_t)(t.ndev - t.nep) * t.nep;
+		assert_int_equal(judge(&t, r, &rep), 0);
+		/* a packet may be, and leave the plane, at any switch */
+		assert_int_equal(rep.joins, all);
+		for (uint32_t d = 0; d < t.ndev; d++) {
+			const struct rl_fwd *f = &r->fwd[d];
+			const bool sw = t.dev[d].kind == RL_DEV_SWITCH;
+
+			assert_int_equal(
+				__builtin_popcountll(f->adapt_longer),
+				sw ? row[i].ports : 0);
+			assert_int_equal(f->adapt_longer & f->adapt_ends, 0);
+		}
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+static void
+grids_have_shortest_ways_only(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct rl_route *r;
+		struct rl_topo t;
+
+		fix_grid(&t, k, 4, 4, 0, 1);
+		r = adaptive(&t, "reflit");
+		for (uint32_t d = 0; d < t.ndev; d++)
+			assert_int_equal(r->fwd[d].adapt_longer, 0);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+/* A packet that comes by another switch could be led away again, and again. */
+static void
+longer_ways_that_are_wrong_are_found(void **state)
+{
+	struct rl_check_report rep;
+	struct rl_route *r;
+	struct rl_topo t;
+	struct rl_fwd *f;
+
+	(void)state;
+	build(&t, RL_TOPO_DRAGONFLY);
+	r = adaptive(&t, "reflit");
+	f = &r->fwd[fix_dev(&t, "s0.0")];
+	f->adapt_ends |= f->adapt_longer;
+	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
+	assert_non_null(strstr(rep.lost_why, "led away"));
+	f->adapt_ends &= ~f->adapt_longer;
+	assert_int_equal(judge(&t, r, &rep), 0);
+	f->adapt_longer |= f->adapt_ends;
+	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
+	assert_non_null(strstr(rep.lost_why, "another endpoint"));
+	f->adapt_longer = UINT64_C(1) << 63;
+	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
+	assert_non_null(strstr(rep.lost_why, "not there"));
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
+/* A link that dies takes no packet on a longer way either. */
+static void
+longer_ways_are_proven_around_failures(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++) {
+		struct rl_check_report rep;
+		struct rl_prng p;
+		struct rl_route *r;
+		struct rl_topo t;
+		char err[RL_ERR_MAX];
+
+		rl_prng_seed(&p, i);
+		build(&t, i & 1 ? RL_TOPO_DRAGONFLY : RL_TOPO_RANDOM);
+		r = adaptive(&t, "reflit");
+		for (unsigned int k = 0; k < 2; k++)
+			t.link[t.nep + rl_prng_below(&p, t.nlink - t.nep)]
+				.failed = true;
+		assert_int_equal(rl_route_update(r, &t, NULL, err), 0);
+		assert_int_equal(rl_route_accept(r, &t, NULL, err), 0);
+		assert_true(r->adapts);
+		assert_int_equal(judge(&t, r, &rep), 0);
+		for (uint32_t d = 0; d < t.ndev; d++)
+			for (unsigned int k = 0; k < t.dev[d].nports; k++)
+				if (r->fwd[d].adapt_longer >> k & 1)
+					assert_true(rl_topo_link_up(
+						&t, t.dev[d].port[k].link));
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 int
 main(void)
 {
@@ -210,6 +343,11 @@ main(void)
 		cmocka_unit_test(after_failures_the_plane_is_proven_or_gone),
 		cmocka_unit_test(
 			a_switch_with_too_many_ports_is_refused_with_the_reason),
+		cmocka_unit_test(
+			packets_may_begin_with_a_longer_way_where_that_helps),
+		cmocka_unit_test(grids_have_shortest_ways_only),
+		cmocka_unit_test(longer_ways_that_are_wrong_are_found),
+		cmocka_unit_test(longer_ways_are_proven_around_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 		sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t)
 
 static uint64_t near[CB_DSTS];
+static uint8_t links[CB_DSTS];
 
 static void
 open_adapt(struct core_bench *c, int ep)
@@ -200,6 +201,103 @@ an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
 	cb_close(&c);
 }
 
+/* To 0, two links away, a packet from port 0 may begin by port 2, too. */
+static void
+open_longer(struct core_bench *c)
+{
+	open_adapt(c, -1);
+	memset(links, 0, sizeof(links));
+	links[0] = 2;
+	c->fwd.adapt_links = links;
+	c->fwd.adapt_ends = 1u << 0;
+	c->fwd.adapt_longer = 1u << 2;
+	c->full[2] = c->full[3] = c->full[4] = true;
+}
+
+/*
+ * A queue has room for 16 flits, of which one does not count: (4 + 0) links times
+ * (1 + 0) flits are less than 2 links times 4.
+ */
+static void
+a_longer_way_is_begun_where_its_queue_is_shorter_by_more(void **state)
+{
+	static const unsigned int want[] = { 0, 0, 1, 1, 1, 1, 1, 2, 2, 2 };
+	struct core_bench c;
+
+	(void)state;
+	open_longer(&c);
+	near[0] = 1u << 3 | 1u << 4;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want); i++) {
+		give(&c, VL);
+		assert_int_equal(got(&c, 2, VL), want[i]);
+	}
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets),
+			 RL_ARRAY_SIZE(want));
+	assert_int_equal(CB_COUNTER(&c, nonminimal_packets), 2);
+	/* 2 links times 16 flits are less than 4 times 9 */
+	give(&c, VL);
+	assert_int_equal(CB_COUNTER(&c, escaped_packets), 1);
+	cb_close(&c);
+}
+
+/* Exactly as long: 2 links times 10 flits are 4 times 5; one more flit is more. */
+static void
+ways_that_are_equal_are_shortest(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_longer(&c);
+	near[0] = 1u << 3;
+	rl_shared_add(&c.shared[3]->taken[VL], (uint32_t)-10);
+	rl_shared_add(&c.shared[2]->taken[VL], (uint32_t)-4);
+	give(&c, VL);
+	assert_int_equal(got(&c, 2, VL), 0);
+	rl_shared_add(&c.shared[3]->taken[VL], 3);
+	give(&c, VL);
+	assert_int_equal(got(&c, 2, VL), 1);
+	cb_close(&c);
+}
+
+static void
+only_packets_of_own_endpoints_begin_a_longer_way(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_longer(&c);
+	c.fwd.adapt_ends = 1u << 1;
+	for (unsigned int i = 0; i < 11; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 2, VL), 0);
+	assert_int_equal(got(&c, 5, 0), 3);
+	cb_close(&c);
+	open_longer(&c);
+	links[0] = 0; /* not to this destination */
+	for (unsigned int i = 0; i < 11; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 2, VL), 0);
+	cb_close(&c);
+}
+
+/* The nearest switches might lead right back. */
+static void
+no_longer_way_is_begun_if_no_port_leads_nearer(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_longer(&c);
+	for (uint16_t port = 3; port < 5; port++) {
+		cb_mark(&c, port, RL_MARK_LOOP_BEGIN);
+		cb_mark(&c, port, RL_MARK_LOOP_END);
+	}
+	give(&c, VL);
+	assert_int_equal(got(&c, 2, VL), 0);
+	assert_int_equal(got(&c, 5, 0), 1);
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -214,6 +312,13 @@ main(void)
 			a_packet_that_can_only_wait_for_the_plane_gets_its_turn),
 		cmocka_unit_test(
 			an_endpoint_sends_data_on_the_plane_and_control_by_the_tables),
+		cmocka_unit_test(
+			a_longer_way_is_begun_where_its_queue_is_shorter_by_more),
+		cmocka_unit_test(ways_that_are_equal_are_shortest),
+		cmocka_unit_test(
+			only_packets_of_own_endpoints_begin_a_longer_way),
+		cmocka_unit_test(
+			no_longer_way_is_begun_if_no_port_leads_nearer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
