@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who altered the flits [SW-5]: each seed draws a part of a fabric that alters
- * some (inside a switch or an endpoint, before a port sends, or on a link past
- * FEC), and one run later the witness must name this part and no other. And
+ * Who altered the flits [SW-5]: each seed draws one or two parts of a fabric that
+ * alter some (inside a switch or an endpoint, before a port sends, or on a link
+ * past FEC), and one run later the witness must name these and no other. And
  * LCRC [LINK-7]: a fabric without end-to-end retry loses nothing to what FEC
  * miscorrects.
  *
@@ -25,6 +25,7 @@
 #define HEAL_NS (40 * US)
 #define LIMIT_NS (100 * RL_NS_PER_MS)
 #define PPB 1000000000u
+#define GUILTY_MAX 2
 
 /* Links that are ill stay, so that their errors go on. */
 #define FABRIC                                                                 \
@@ -42,15 +43,17 @@ struct run {
 	struct rl_prng prng;
 	struct rl_sim_load *load;
 	struct rl_sim *sim;
-	struct rl_suspect guilty; /* the part that was drawn, */
-	uint32_t soft_ppb;	  /* if its core does it, how often; */
-	struct rl_sim_faults faults; /* else how */
+	struct rl_suspect guilty[GUILTY_MAX]; /* the parts that were drawn, */
+	uint32_t nguilty;
+	uint32_t soft_ppb[GUILTY_MAX]; /* if its core does it, how often; */
+	struct rl_sim_faults faults;   /* else how */
 	struct rl_sim_load_stats st;
-	char text[160];
+	char text[200];
 };
 
 static struct rl_sim_mem mem;
 static bool verbose;
+static uint64_t altered; /* flits, as the witness counted them */
 
 static int
 fabric_open(struct fabric *f, const char *more, const char *lcrc)
@@ -92,21 +95,30 @@ report(void *ctx, const struct rl_ep_report *rep, uint64_t now_ns)
 	rl_sim_load_report(r->load, rep, now_ns);
 }
 
+static void
+say(struct run *r, const char *how, const char *name, double rate)
+{
+	const size_t len = strlen(r->text);
+
+	snprintf(r->text + len, sizeof(r->text) - len, "%s%s %s %.2f",
+		 len == 0 ? "" : ", ", name, how, rate);
+}
+
 /* A device that alters what it holds. */
 static void
-draw_device(struct run *r)
+draw_device(struct run *r, uint32_t i)
 {
 	const struct rl_topo *t = &r->f->cfg.topo;
 
-	r->guilty.index = rl_prng_below(&r->prng, t->ndev);
-	r->soft_ppb = PPB / 20 + rl_prng_below(&r->prng, PPB / 4);
-	snprintf(r->text, sizeof(r->text), "%s alters %.2f",
-		 t->dev[r->guilty.index].name, r->soft_ppb / 1e9);
+	r->guilty[i].index = rl_prng_below(&r->prng, t->ndev);
+	r->soft_ppb[i] = PPB / 20 + rl_prng_below(&r->prng, PPB / 4);
+	say(r, "alters", t->dev[r->guilty[i].index].name,
+	    r->soft_ppb[i] / 1e9);
 }
 
 /* What leaves by one direction is altered: on its link, or before its port. */
 static void
-draw_direction(struct run *r)
+draw_direction(struct run *r, uint32_t i)
 {
 	const struct rl_topo *t = &r->f->cfg.topo;
 	const uint32_t link = rl_prng_below(&r->prng, t->nlink);
@@ -128,11 +140,10 @@ draw_direction(struct run *r)
 			(uint16_t)(2 + rl_prng_below(&r->prng, 6));
 	}
 	rl_sim_fault_add(&r->faults, &f);
-	r->guilty.is_link = !inside;
-	r->guilty.index = inside ? t->link[link].dev[end] : link;
-	snprintf(r->text, sizeof(r->text), "%s link %u of %s",
-		 inside ? "before" : "on", link,
-		 t->dev[t->link[link].dev[end]].name);
+	r->guilty[i].is_link = !inside;
+	r->guilty[i].index = inside ? t->link[link].dev[end] : link;
+	say(r, inside ? "before link" : "on link",
+	    t->dev[t->link[link].dev[end]].name, link);
 }
 
 static void
@@ -141,6 +152,17 @@ begin(struct run *r, const struct fabric *f, uint64_t seed)
 	memset(r, 0, sizeof(*r));
 	r->f = f;
 	rl_prng_seed(&r->prng, seed ^ 0x5059ec75ull);
+}
+
+static void
+soft(const struct run *r, bool on)
+{
+	for (uint32_t i = 0; i < r->nguilty; i++)
+		if (r->soft_ppb[i] != 0)
+			rl_role_core_soft(&rl_sim_fabric(r->sim)
+						   ->dev[r->guilty[i].index]
+						   .core,
+					  on ? r->soft_ppb[i] : 0);
 }
 
 /* @return 0, when all is at rest; r->sim is there still */
@@ -170,15 +192,10 @@ run(struct run *r, uint64_t seed)
 		printf("%s\n", err);
 		return -1;
 	}
-	if (r->soft_ppb != 0)
-		rl_role_core_soft(&rl_sim_fabric(r->sim)
-					   ->dev[r->guilty.index].core,
-				  r->soft_ppb);
+	soft(r, true);
 	rl_sim_run(r->sim, HEAL_NS);
 	rl_sim_heal_all(r->sim);
-	if (r->soft_ppb != 0)
-		rl_role_core_soft(&rl_sim_fabric(r->sim)
-					   ->dev[r->guilty.index].core, 0);
+	soft(r, false);
 	while (rl_sim_now(r->sim) < LIMIT_NS &&
 	       !(rl_sim_load_done(r->load) &&
 		 rl_sim_settled(r->sim, RL_SIM_PARTS_OK, err)))
@@ -200,35 +217,40 @@ end(struct run *r)
 	rl_sim_faults_free(&r->faults);
 }
 
-/* @return -1: another part is named; 0: none; 1: the guilty one alone */
+static bool
+is_guilty(const struct run *r, const struct rl_suspect *s)
+{
+	for (uint32_t i = 0; i < r->nguilty; i++)
+		if (s->is_link == r->guilty[i].is_link &&
+		    s->index == r->guilty[i].index)
+			return true;
+	return false;
+}
+
+/* @return -1: another part is named; 0: none; 1: guilty ones alone */
 static int
 judge(const struct run *r, uint64_t seed)
 {
 	const struct rl_topo *t = &r->f->cfg.topo;
 	struct rl_suspect s[64];
 	const uint32_t n = rl_suspects_of(s, rl_sim_fabric(r->sim));
+	uint32_t innocent = 0;
 	char name[64];
 
-	if (verbose)
-		printf("seed %llu: %s: %u suspects, %s %llu of %llu\n",
-		       (unsigned long long)seed, r->text, n,
-		       rl_suspect_name(&s[0], t, name, sizeof(name)),
-		       (unsigned long long)s[0].altered,
-		       (unsigned long long)s[0].looked);
-	if (n == 0)
-		return 0;
-	if (n == 1 && s[0].is_link == r->guilty.is_link &&
-	    s[0].index == r->guilty.index)
-		return 1;
-	for (uint32_t i = 0; i < n; i++)
-		printf("seed %llu: %s: %s altered %llu\n",
+	for (uint32_t i = 0; i < n; i++) {
+		altered += s[i].altered;
+		innocent += !is_guilty(r, &s[i]);
+	}
+	for (uint32_t i = 0; i < n && (verbose || innocent != 0); i++)
+		printf("seed %llu: %s: %s altered %llu of %llu\n",
 		       (unsigned long long)seed, r->text,
 		       rl_suspect_name(&s[i], t, name, sizeof(name)),
-		       (unsigned long long)s[i].altered);
-	return -1;
+		       (unsigned long long)s[i].altered,
+		       (unsigned long long)s[i].looked);
+	return innocent != 0 ? -1 : n != 0;
 }
 
-/* One part is guilty. @return as judge(), and -1 if anything was lost */
+/* One part is guilty, or two. @return as judge(), and -1 if anything was lost */
 static int
 one(const struct fabric *f, uint64_t seed)
 {
@@ -236,10 +258,12 @@ one(const struct fabric *f, uint64_t seed)
 	int ret = -1;
 
 	begin(&r, f, seed);
-	if (rl_prng_below(&r.prng, 2) == 0)
-		draw_device(&r);
-	else
-		draw_direction(&r);
+	r.nguilty = 1 + rl_prng_below(&r.prng, GUILTY_MAX);
+	for (uint32_t i = 0; i < r.nguilty; i++)
+		if (rl_prng_below(&r.prng, 2) == 0)
+			draw_device(&r, i);
+		else
+			draw_direction(&r, i);
 	if (run(&r, seed) == 0)
 		ret = judge(&r, seed);
 	if (r.st.lost + r.st.corrupted + r.st.reordered + r.st.duplicated != 0) {
@@ -261,6 +285,7 @@ name_the_guilty(const char *witness, uint64_t first, uint64_t seeds,
 	char more[256];
 	int bad = 0;
 
+	altered = 0;
 	snprintf(more, sizeof(more), "switch: { witness = %s; };\n"
 				     "endpoint: { " EP " };\n", witness);
 	if (fabric_open(&f, more, "false") != 0)
@@ -272,8 +297,9 @@ name_the_guilty(const char *witness, uint64_t first, uint64_t seeds,
 		named += got > 0;
 	}
 	fabric_close(&f);
-	printf("witness %s: %llu runs, the guilty part named in %llu, another "
-	       "one in %d\n", witness, (unsigned long long)seeds,
+	printf("witness %s: %llu runs with one or two guilty parts, %llu flits "
+	       "seen altered; guilty parts alone named in %llu, others in %d\n",
+	       witness, (unsigned long long)seeds, (unsigned long long)altered,
 	       (unsigned long long)named, bad);
 	if (named < least)
 		printf("the witness saw too little\n");
