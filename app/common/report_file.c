@@ -7,10 +7,13 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define NEW_MAX (PATH_MAX + 8)
 
 /* The head of every report. One for the process, as its arguments are. */
 static json_t *head;
@@ -208,36 +211,116 @@ report_close(FILE *f)
 	return -EIO;
 }
 
+/* A new reference: the report behind the head. NULL: no memory */
+static json_t *
+with_head(const json_t *report)
+{
+	json_t *whole;
+
+	errno = 0;
+	if (!json_is_object(report) || head == NULL)
+		return json_incref((json_t *)(uintptr_t)report);
+	whole = json_copy(head);
+	if (whole != NULL)
+		(void)json_object_update(whole, (json_t *)(uintptr_t)report);
+	return whole;
+}
+
+static bool
+is_put(const json_t *whole, FILE *f)
+{
+	return json_dumpf(whole, f, JSON_INDENT(2)) == 0 &&
+	       fputc('\n', f) != EOF;
+}
+
+static void
+not_written(const char *program, const char *path)
+{
+	fprintf(stderr, "%s: cannot write %s: %s\n", program,
+		is_stdout(path) ? "standard output" : path,
+		errno != 0 ? strerror(errno) : "no memory");
+}
+
 int
 report_save(const char *program, const json_t *report, const char *path)
 {
-	json_t *whole = NULL;
-	FILE *f = NULL;
-	int ret = -EIO;
+	json_t *whole = with_head(report);
+	FILE *f = whole == NULL ? NULL : report_open(path);
+	bool good = false;
 
-	errno = 0;
-	if (json_is_object(report) && head != NULL) {
-		whole = json_copy(head);
-		if (whole != NULL)
-			(void)json_object_update(
-				whole, (json_t *)(uintptr_t)report);
-	} else if (report != NULL) {
-		whole = json_incref((json_t *)(uintptr_t)report);
-	}
-	if (whole != NULL)
-		f = report_open(path);
 	if (f != NULL) {
-		const int bad = json_dumpf(whole, f, JSON_INDENT(2)) != 0 ||
-				fputc('\n', f) == EOF;
-
-		ret = report_close(f) == 0 && !bad ? 0 : -EIO;
+		good = is_put(whole, f);
+		good = report_close(f) == 0 && good;
 	}
-	if (ret != 0)
-		fprintf(stderr, "%s: cannot write %s: %s\n", program,
-			is_stdout(path) ? "standard output" : path,
-			errno != 0 ? strerror(errno) : "no memory");
+	if (!good)
+		not_written(program, path);
 	json_decref(whole);
-	return ret;
+	return good ? 0 : -EIO;
+}
+
+/*
+ * The file itself, if links lead to it, and what it is. One that is not there
+ * is made for a moment: its permissions are then those that umask gives.
+ */
+static bool
+is_found(const char *path, char real[PATH_MAX], struct stat *st)
+{
+	const bool is_new = access(path, F_OK) != 0;
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	const bool found = fd >= 0 && fstat(fd, st) == 0 &&
+			   realpath(path, real) != NULL;
+
+	if (found && is_new)
+		unlink(real);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* A file in the same folder, with the same owner and permissions. */
+static FILE *
+open_beside(const char *real, const struct stat *st, char new[NEW_MAX])
+{
+	FILE *f;
+	int fd;
+
+	snprintf(new, NEW_MAX, "%s.XXXXXX", real);
+	fd = mkstemp(new);
+	if (fd < 0)
+		return NULL;
+	/* only root may give files away */
+	if ((fchown(fd, st->st_uid, st->st_gid) != 0 && errno != EPERM) ||
+	    fchmod(fd, st->st_mode & 0777) != 0 ||
+	    (f = fdopen(fd, "w")) == NULL) {
+		close(fd);
+		unlink(new);
+		return NULL;
+	}
+	return f;
+}
+
+int
+report_replace(const char *program, const json_t *report, const char *path)
+{
+	char real[PATH_MAX], new[NEW_MAX];
+	json_t *whole = with_head(report);
+	struct stat st;
+	FILE *f = whole != NULL && is_found(path, real, &st)
+			  ? open_beside(real, &st, new)
+			  : NULL;
+	bool good = false;
+
+	if (f != NULL) {
+		good = is_put(whole, f) && fflush(f) == 0 &&
+		       fsync(fileno(f)) == 0;
+		good = report_close(f) == 0 && good && rename(new, real) == 0;
+	}
+	if (!good)
+		not_written(program, path);
+	if (!good && f != NULL)
+		unlink(new);
+	json_decref(whole);
+	return good ? 0 : -EIO;
 }
 
 int

@@ -75,6 +75,14 @@ int report_close(FILE *f);
 int report_save(const char *program, const json_t *report, const char *path);
 
 /**
+ * Control thread. As report_save(), but the file is whole at any moment, the
+ * old one or the new one, also after a crash or on a full disk. A link to it
+ * stays a link, and its permissions stay. Not for "-".
+ * @return 0 or -EIO
+ */
+int report_replace(const char *program, const json_t *report, const char *path);
+
+/**
  * Control thread, at the end. Whether everything printed on standard output
  * was written; says so if not. @return 0 or -EIO
  */

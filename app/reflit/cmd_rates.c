@@ -329,6 +329,31 @@ cmd_show_errors(struct app *app, const char *const arg[])
 	return error_table(app, arg[0], arg[0] == NULL, none);
 }
 
+/* Which error has the @p len letters of a name; ERRORS: none. */
+static unsigned int
+find_error(const char *name, size_t len)
+{
+	unsigned int i = 0;
+
+	while (i < ERRORS && (strlen(error_name[i]) != len ||
+			      memcmp(name, error_name[i], len) != 0))
+		i++;
+	return i;
+}
+
+static int
+bad_limit(struct app *app, const char *word)
+{
+	char names[ERRORS * 16] = "";
+	size_t at = 0;
+
+	for (unsigned int i = 0; i < ERRORS; i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+				       i == 0 ? "" : ", ", error_name[i]);
+	return app_error(app, "bad limit '%s': write NAME=N; names: %s", word,
+			 names);
+}
+
 /* "bad=0,corrected=1000": what is not named has no limit. */
 static int
 read_limits(struct app *app, const char *text, uint64_t limit[ERRORS])
@@ -338,21 +363,12 @@ read_limits(struct app *app, const char *text, uint64_t limit[ERRORS])
 	memset(limit, 0xff, ERRORS * sizeof(*limit));
 	snprintf(buf, sizeof(buf), "%s", text);
 	while ((one = strsep(&at, ",")) != NULL) {
-		char *const n = strchr(one, '=');
-		unsigned int i = 0;
+		const size_t len = strcspn(one, "=");
+		const unsigned int i = find_error(one, len);
 
-		while (i < ERRORS && (n == NULL ||
-				      strncmp(one, error_name[i],
-					      (size_t)(n - one)) != 0 ||
-				      strlen(error_name[i]) !=
-					      (size_t)(n - one)))
-			i++;
-		if (i == ERRORS ||
-		    parse_number(n + 1, 0, INT64_MAX, &limit[i]) != 0)
-			return app_error(app, "limit %s is no NAME=N; names "
-					      "are corrected, bad, headers, "
-					      "gaps, duplicates, naks, replays, "
-					      "deaths", one);
+		if (i == ERRORS || one[len] != '=' ||
+		    parse_number(one + len + 1, 0, INT64_MAX, &limit[i]) != 0)
+			return bad_limit(app, one);
 	}
 	return 0;
 }

@@ -6,11 +6,14 @@
  * @file
  * Counters that outlive the process (--counts FILE): a JSON file of what every
  * port, core and endpoint has counted since a date, the last `clear counters` or
- * the first run with that file. It is written at the end, after `clear counters`,
- * and once a minute, always as a whole: a process that is killed loses a minute.
- * What it says of parts that the fabric file no longer has stays there.
+ * the first run with that file. It is written at the start, at the end, after
+ * `clear counters`, and once in each --counts-period, always as a whole: a
+ * process that is killed loses what it counted since. A port is known by its link
+ * and its device, because editing a fabric file numbers ports anew. What the file
+ * says of parts that the fabric no longer has stays there.
  *
- *   { since_utc, ports: { "s0/1": { rx_bad: 3, ... } }, cores: {}, endpoints: {} }
+ *   { since_utc, ports: { "s0-s1#0 s0": { rx_bad: 3, ... } }, cores: {},
+ *     endpoints: {} }
  *
  * Control thread.
  */
@@ -29,8 +32,9 @@ struct counts {
 };
 
 /**
- * Before lcores start: counters go on from what FILE says, if there is one. Does
- * nothing without --counts. @return 0; -EINVAL, -ENOMEM after saying why
+ * Before lcores start: counters go on from what FILE says, if there is one, and
+ * it is written, so that a place that cannot be written is known now. Does
+ * nothing without --counts. @return 0; -EINVAL, -EIO, -ENOMEM after saying why
  */
 int counts_open(struct app *app);
 

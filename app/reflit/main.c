@@ -340,8 +340,7 @@ run(struct app *app)
 	host_wires_note_stats(&app->host);
 	host_lost(&app->host, &app->unsaid);
 	report_print(app);
-	if (counts_write(app) != 0)
-		return EXIT_UNUSABLE;
+	(void)counts_write(app); /* the other documents do not need it */
 	if (app->opt.json != NULL) {
 		ret = report_json(app, app->opt.json);
 		if (ret != 0)

@@ -83,6 +83,9 @@ static const struct opt table[] = {
 		  "and everything else to standard error" },
 	{ "counts", "FILE", opt_text, TO(counts),
 	  .help = "keep counters there, over restarts" },
+	{ "counts-period", "TIME", opt_time, TO(counts_period_ns),
+	  100 * RL_NS_PER_MS, 0, "a time of 100ms to 3600s, such as 10s",
+	  .help = "write them so often, default 60s" },
 	{ "process", "NAME", opt_text, TO(process),
 	  .help = "run the devices of this entry of `processes`;\n"
 		  "reflit-report judges all reports together" },
@@ -221,6 +224,7 @@ options_read(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.seed = 1,
+		.counts_period_ns = 60 * RL_NS_PER_S,
 		.idle_sleep_ns = 50 * RL_NS_PER_US,
 		.ring_frames = 256,
 		.wire_flits = 16,

@@ -22,6 +22,7 @@ struct options {
 	const char *cmdline_file;
 	const char *json;
 	const char *counts;	 /**< counters that outlive the process, or NULL */
+	uint64_t counts_period_ns; /**< between writing them */
 	const char *process;	 /**< of the fabric file; NULL: one runs all */
 	uint64_t seed;
 	uint64_t duration_ns;	 /**< 0: until told */

@@ -15,18 +15,15 @@ port_index(const struct host *h, uint32_t dev, uint16_t port)
 	return (size_t)(&t->dev[dev].port[port] - t->ports);
 }
 
-const char *
-tally_counter(const struct tally_part *p, int i)
+static void
+name_port(char *buf, size_t len, const struct rl_topo *t, uint32_t dev,
+	  uint16_t port)
 {
-	switch (p->kind) {
-	case TALLY_PORT:
-		return rl_port_counter_name((enum rl_port_counter)i);
-	case TALLY_CORE:
-		return rl_core_counter_name((enum rl_core_counter)i);
-	case TALLY_EP:
-		return rl_ep_counter_name((enum rl_ep_counter)i);
-	}
-	return "";
+	size_t at;
+
+	rl_topo_link_name(t, t->dev[dev].port[port].link, buf, len);
+	at = strlen(buf);
+	snprintf(buf + at, len - at, " %s", t->dev[dev].name);
 }
 
 void
@@ -34,29 +31,25 @@ tally_device(const struct tally *t, const struct host *h, uint32_t dev,
 	     tally_fn fn, void *ctx)
 {
 	const struct rl_device *d = &h->fabric.dev[dev];
-	struct tally_part part = { .kind = TALLY_PORT,
-				   .n = RL_PORT_COUNTER_COUNT };
+	struct tally_part part = { .kind = &counter_port };
 
 	for (uint16_t p = 0; p < d->nports; p++) {
-		host_role_name(h->fabric.topo, dev, p, part.name);
+		name_port(part.name, sizeof(part.name), h->fabric.topo, dev, p);
 		part.now = rl_port_counters(d->port[p].port);
-		part.then = t->port + port_index(h, dev, p) * part.n;
+		part.then = t->port + port_index(h, dev, p) * part.kind->n;
 		fn(ctx, &part);
 	}
-	part = (struct tally_part){
-		.kind = TALLY_CORE, .n = RL_CORE_COUNTER_COUNT,
-		.now = rl_core_counters(d->core.core),
-		.then = t->core + (size_t)dev * RL_CORE_COUNTER_COUNT,
-	};
+	part.kind = &counter_core;
+	part.now = rl_core_counters(d->core.core);
+	part.then = t->core + (size_t)dev * part.kind->n;
 	snprintf(part.name, sizeof(part.name), "%s",
 		 h->fabric.topo->dev[dev].name);
 	fn(ctx, &part);
 	if (d->core.ep == NULL)
 		return;
-	part.kind = TALLY_EP;
-	part.n = RL_EP_COUNTER_COUNT;
+	part.kind = &counter_ep;
 	part.now = rl_ep_counters(d->core.ep);
-	part.then = t->ep + (size_t)dev * RL_EP_COUNTER_COUNT;
+	part.then = t->ep + (size_t)dev * part.kind->n;
 	fn(ctx, &part);
 }
 
@@ -64,7 +57,7 @@ static void
 take(void *ctx, const struct tally_part *p)
 {
 	(void)ctx;
-	memcpy(p->then, p->now, (size_t)p->n * sizeof(*p->then));
+	memcpy(p->then, p->now, p->kind->n * sizeof(*p->then));
 }
 
 /* What it has now will be nothing, and the growth stays. */
@@ -72,7 +65,7 @@ static void
 carry(void *ctx, const struct tally_part *p)
 {
 	(void)ctx;
-	for (int i = 0; i < p->n; i++)
+	for (unsigned int i = 0; i < p->kind->n; i++)
 		p->then[i] -= p->now[i];
 }
 

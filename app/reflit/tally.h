@@ -11,6 +11,7 @@
  * they are of slightly different moments.
  */
 
+#include "counter_report.h"
 #include "host.h"
 
 /** Earlier values of all counters. Zeroed: those at the start. */
@@ -29,15 +30,12 @@ void tally_restarts(struct tally *t, const struct host *h, uint32_t dev);
 
 /** The counters of one port, core or endpoint. */
 struct tally_part {
-	enum { TALLY_PORT, TALLY_CORE, TALLY_EP } kind;
-	int n;
-	char name[HOST_ROLE_NAME];
+	const struct counter_kind *kind;
+	/** Of a port "LINK DEVICE": the fabric file may number it otherwise. */
+	char name[3 * RL_NAME_MAX + 9];
 	const uint64_t *now;
 	uint64_t *then;
 };
-
-/** The name of counter @p i. */
-const char *tally_counter(const struct tally_part *p, int i);
 
 typedef void (*tally_fn)(void *ctx, const struct tally_part *p);
 

@@ -7,11 +7,14 @@ that one summary counts them all.
 """
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 from cases import Skip, run_cases
 
@@ -117,6 +120,53 @@ class Box:
             if ".ledger" in name:  # of a process killed: a link to /dev/shm
                 os.remove(os.path.realpath(self.path(name)))
         subprocess.run(["rm", "-rf", self.dir], check=False)
+
+
+class Running:
+    """A program that still runs, and ends with its block at the latest. A line
+    that does not come in time fails the case, as does an early end."""
+
+    def __init__(self, cmd, **popen):
+        self.p = subprocess.Popen(cmd, stdout=subprocess.PIPE, text=True,
+                                  cwd=ROOT, **popen)
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.p.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def line(self, seconds=60):
+        line = self.lines.get(timeout=seconds)
+        assert line is not None, "it ended: %s" % self.p.wait(60)
+        return line
+
+    def until(self, text, seconds=60):
+        """The line that holds this text."""
+        end = time.monotonic() + seconds
+        line = ""
+        while text not in line:
+            line = self.line(max(end - time.monotonic(), 0.01))
+        return line
+
+    def say(self, text):
+        """To a program with stdin=subprocess.PIPE."""
+        self.p.stdin.write(text)
+        self.p.stdin.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.p.poll() is None:
+            self.p.kill()
+        self.p.wait(60)
+        self.reader.join(60)
+        for f in (self.p.stdin, self.p.stdout, self.p.stderr):
+            if f is not None:
+                f.close()
 
 
 def carrier(config):
