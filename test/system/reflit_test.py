@@ -8,6 +8,7 @@ that one summary counts them all.
 import json
 import os
 import queue
+import select
 import shutil
 import signal
 import subprocess
@@ -122,6 +123,12 @@ class Box:
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
 
+def first_line(program, seconds=60):
+    """What a Popen says first; fails if that does not come in time."""
+    assert select.select([program.stdout], [], [], seconds)[0], program.args
+    return program.stdout.readline()
+
+
 class Running:
     """A program that still runs, and ends with its block at the latest. A line
     that does not come in time fails the case, as does an early end."""
@@ -155,6 +162,14 @@ class Running:
         """To a program with stdin=subprocess.PIPE."""
         self.p.stdin.write(text)
         self.p.stdin.flush()
+
+    def interrupt(self, seconds=60):
+        """Until it ends: a second signal ends its waiting."""
+        end = time.monotonic() + seconds
+        while self.p.poll() is None:
+            assert time.monotonic() < end
+            self.p.send_signal(signal.SIGINT)
+            time.sleep(0.05)
 
     def __enter__(self):
         return self

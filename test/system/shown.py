@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
-from reflit_test import FIGURE1, REFLIT, ROOT
+from reflit_test import FIGURE1, REFLIT, ROOT, first_line
 
 VIEW = os.path.abspath(sys.argv[4])
 
@@ -59,11 +59,18 @@ class Shown:
              box.write("fabric.cfg", config), "--load", "0.001", "--json",
              box.path("report.json"), *reflit], cwd=ROOT, env=env,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.view = subprocess.Popen(
-            [VIEW, "--listen", "127.0.0.1:0", "--socket", self.socket, *view],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.url = self.view.stdout.readline().split()[0].rstrip("/")
-        until(lambda: self.get("/api/sources"))
+        self.programs = [self.reflit]
+        try:
+            self.view = subprocess.Popen(
+                [VIEW, "--listen", "127.0.0.1:0", "--socket", self.socket,
+                 *view],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.programs.append(self.view)
+            self.url = first_line(self.view).split()[0].rstrip("/")
+            until(lambda: self.get("/api/sources"))
+        except BaseException:
+            self.__exit__()
+            raise
 
     def get(self, path):
         status, body, _ = fetch(self.url + path)
@@ -91,7 +98,7 @@ class Shown:
         return self
 
     def __exit__(self, *exc):
-        for p in (self.view, self.reflit):
+        for p in self.programs:
             if p.poll() is None:
                 p.kill()
             p.wait()

@@ -5,11 +5,9 @@ alarms, and each `show` as JSON [APP-9]; `--check-cabling` [PHY-6]."""
 import json
 import os
 import re
-import signal
 import subprocess
-import time
 
-from reflit_test import FIGURE1, REFLIT, ROOT, Box, case, main
+from reflit_test import FIGURE1, REFLIT, ROOT, Box, Running, case, main
 
 LOOPED = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "net_ring0"; b = "net_ring1"; } );
@@ -115,17 +113,13 @@ def a_silence_is_shown_while_it_lasts():
         assert len(then) == 1 and then[0]["silent_ns"] > 1000000, then
         assert {x["silent_ns"] for x in now} == {0}, now
         assert run.report["outage_ns"] >= then[0]["silent_ns"], run.report
-        p = subprocess.Popen(
-            [REFLIT, "--", "--config", box.write("fabric.cfg", config),
-             "--load", "0.01", "--cmdline-file",
-             box.write("commands", held + "wait 100s\n"), "--json",
-             box.path("r")], stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True)
-        then = json.loads(p.stdout.readline())["flows"]
-        while p.poll() is None:  # the second one ends the wait for e1
-            p.send_signal(signal.SIGINT)
-            time.sleep(0.05)
-        p.stdout.close()
+        with Running(
+                [REFLIT, "--", "--config", box.write("fabric.cfg", config),
+                 "--load", "0.01", "--cmdline-file",
+                 box.write("commands", held + "wait 100s\n"), "--json",
+                 box.path("r")], stderr=subprocess.DEVNULL) as run:
+            then = json.loads(run.line())["flows"]
+            run.interrupt()
         with open(box.path("r"), encoding="utf-8") as f:
             report = json.load(f)
         assert report["outage_ns"] >= then[0]["silent_ns"] > 0, report

@@ -18,7 +18,7 @@ import time
 VIEW = os.path.abspath(sys.argv[1])
 sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
 import openmetrics  # noqa: E402
-from reflit_test import Box, Skip, case, main  # noqa: E402
+from reflit_test import Box, Skip, case, first_line, main  # noqa: E402
 
 ORDER = {"X-Reflit-Order": "1"}
 
@@ -93,7 +93,7 @@ class View:
         self.view = subprocess.Popen(
             [VIEW, "--listen", listen + ":0", "--socket", path, *args],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.url = self.view.stdout.readline().split()[0]
+        self.url = first_line(self.view).split()[0]
         self.port = int(self.url.rsplit(":", 1)[1].rstrip("/"))
 
     def __enter__(self):
@@ -497,7 +497,7 @@ def sockets_that_others_could_have_made_are_not_asked():
                 [VIEW, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
                 text=True, user=nobody, group=nobody, extra_groups=[],
                 env=dict(os.environ, XDG_RUNTIME_DIR=top))
-            port = int(view.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+            port = int(first_line(view).rsplit(":", 1)[1].split("/")[0])
             c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
             c.request("GET", "/api/sources")
             got = json.loads(c.getresponse().read())
