@@ -159,6 +159,18 @@ windows_by_congestion_leave_equal_shares(void **state)
 		   "endpoint: { " DELAY "window_flits = 256; };\n", 0.9, 0.99);
 }
 
+/* Congestion and window as they are shipped. */
+static void
+the_defaults_leave_equal_shares_of_an_incast(void **state)
+{
+	(void)state;
+	all_to_one("incast of 31, defaults",
+		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n", 0.95,
+		   0.99);
+	assert_int_equal(plan.cfg.endpoint.congestion, RL_CONGESTION_DELAY);
+	assert_int_equal(plan.cfg.endpoint.window_flits, 511);
+}
+
 /** A chain of switches with an endpoint at each end. */
 static void
 chain_of(char *text, size_t size, unsigned int links)
@@ -246,6 +258,7 @@ main(void)
 		cmocka_unit_test(
 			senders_far_and_near_get_equal_shares_of_a_full_link),
 		cmocka_unit_test(windows_by_congestion_leave_equal_shares),
+		cmocka_unit_test(the_defaults_leave_equal_shares_of_an_incast),
 		cmocka_unit_test(
 			a_lone_flow_fills_its_link_over_any_number_of_hops),
 		cmocka_unit_test(

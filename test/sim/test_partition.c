@@ -168,7 +168,7 @@ run(bool star_shaped, uint64_t *slowest_ns)
 	return n;
 }
 
-/* Of a mesh without faults: whatever a controller would do, it has nothing to. */
+/* Of a mesh without faults, where a controller, dead or late, changes nothing. */
 static uint64_t mesh_whole, mesh_before;
 
 /* The same traffic without the cut, then with it. */
@@ -223,7 +223,7 @@ is_not_for_sanitizers(void)
 }
 
 static void
-nor_do_they_while_a_controller_is_dead(void **state)
+halves_of_a_mesh_go_on_while_their_controller_is_dead(void **state)
 {
 	(void)state;
 	begin(mesh, 0.05, true);
@@ -232,7 +232,7 @@ nor_do_they_while_a_controller_is_dead(void **state)
 }
 
 static void
-nor_do_they_while_a_controller_is_late(void **state)
+halves_of_a_mesh_go_on_while_their_controller_is_late(void **state)
 {
 	(void)state;
 	is_not_for_sanitizers();
@@ -252,7 +252,7 @@ three_receivers_of_23_are_served_while_20_are_cut_off(void **state)
 }
 
 static void
-so_are_they_without_a_controller(void **state)
+three_receivers_of_23_are_served_without_a_controller(void **state)
 {
 	(void)state;
 	is_not_for_sanitizers();
@@ -265,10 +265,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(halves_of_a_mesh_do_not_feel_that_they_are_parted),
-		cmocka_unit_test(nor_do_they_while_a_controller_is_dead),
-		cmocka_unit_test(nor_do_they_while_a_controller_is_late),
+		cmocka_unit_test(
+			halves_of_a_mesh_go_on_while_their_controller_is_dead),
+		cmocka_unit_test(
+			halves_of_a_mesh_go_on_while_their_controller_is_late),
 		cmocka_unit_test(three_receivers_of_23_are_served_while_20_are_cut_off),
-		cmocka_unit_test(so_are_they_without_a_controller),
+		cmocka_unit_test(
+			three_receivers_of_23_are_served_without_a_controller),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -400,7 +400,7 @@ a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work(
 	end(&s);
 }
 
-/* Sanitizers get a third of the moments: each run takes them seconds. */
+/* A build with sanitizers tries every third moment: a run takes it seconds. */
 #define SHARE FEW(3)
 
 /* [RES-2]: a second failure in each phase of the recovery from the first */

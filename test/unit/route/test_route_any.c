@@ -276,6 +276,62 @@ links_of_endpoints_lead_round_what_no_switch_does(void **state)
 		}
 }
 
+/*
+ * s0 and s2 are neighbours; e0 to e3 are at s0 and s1, e5 to e8 at s2 and s3, e4
+ * is at s0. From s1 a chain leads to s2, over s3 goes a way of the others.
+ */
+static void
+two_ways(struct rl_topo *t, uint32_t chain)
+{
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+
+	begin(&spec, 5 + chain, 9);
+	for (uint32_t e = 0; e < 4; e++) {
+		join(&spec, 'e', e, 's', 0);
+		join(&spec, 'e', e, 's', 1);
+		join(&spec, 'e', 5 + e, 's', 2);
+		join(&spec, 'e', 5 + e, 's', 3);
+	}
+	join(&spec, 'e', 4, 's', 0);
+	join(&spec, 's', 0, 's', 2);
+	join(&spec, 's', 3, 's', 4);
+	join(&spec, 's', 4, 's', 0);
+	join(&spec, 's', 1, 's', 5);
+	for (uint32_t i = 1; i < chain; i++)
+		join(&spec, 's', 4 + i, 's', 5 + i);
+	join(&spec, 's', 4 + chain, 's', 2);
+	if (rl_topo_build(&spec, t, err, NULL) != 0)
+		fail_msg("%s", err);
+}
+
+/* However much room that would make on the busiest link. */
+static void
+endpoints_use_a_switch_one_link_farther_and_none_beyond_it(void **state)
+{
+	static const struct {
+		uint32_t chain, extra;
+	} c[] = { { 1, 1 }, { 2, 0 }, { 3, 0 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct rl_check_in in = { .stretch = true };
+		struct rl_route *r;
+		struct rl_topo t;
+
+		two_ways(&t, c[i].chain);
+		r = fix_route(&t, "reflit", 8);
+		in.topo = &t;
+		in.fwd = r->fwd;
+		assert_int_equal(rl_check(&in, &rep), 0);
+		print_message("chain of %u: %u links more, busiest %u\n",
+			      c[i].chain, rep.extra_max, rep.load_max);
+		assert_int_equal(rep.extra_max, c[i].extra);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 int
 main(void)
 {
@@ -284,6 +340,7 @@ main(void)
 		cmocka_unit_test(fat_trees_get_shortest_ways_no_link_of_which_has_twice_its_share),
 		cmocka_unit_test(without_enough_vls_up_down_serves),
 		cmocka_unit_test(links_of_endpoints_lead_round_what_no_switch_does),
+		cmocka_unit_test(endpoints_use_a_switch_one_link_farther_and_none_beyond_it),
 		cmocka_unit_test(the_parts_of_a_cut_fabric_are_routed_each_for_itself),
 	};
 
