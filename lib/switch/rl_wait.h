@@ -99,13 +99,16 @@ struct rl_wait {
 
 /* What the room reads of a packet. */
 
-/** Key of its flow: destination, source, class of service; control apart. */
+/**
+ * Key of its flow: destination, source, class of service; control apart, but for
+ * probes. A probe that passed its data would call them lost.
+ */
 static inline uint64_t
 rl_wait_key(const struct rl_flit *pkt)
 {
 	return (uint64_t)rl_get32(pkt->wire + 2) << 8 |
 	       (uint64_t)(pkt->wire[6] >> 4) << 1 |
-	       (pkt->class == RL_CLASS_CTRL);
+	       (pkt->class == RL_CLASS_CTRL && !rl_is_probe(pkt));
 }
 
 static inline uint32_t
@@ -139,7 +142,7 @@ rl_wait_set_since(struct rl_flit *pkt, uint64_t t_ns)
 	pkt->t_ns = t_ns;
 }
 
-/** Whether @p a comes before @p b, both of one flow. */
+/** Whether @p a comes before @p b, both of one flow, when @p b came first. */
 static inline bool
 rl_wait_older(const struct rl_flit *a, const struct rl_flit *b)
 {
@@ -147,6 +150,8 @@ rl_wait_older(const struct rl_flit *a, const struct rl_flit *b)
 
 	if (a->class == RL_CLASS_CTRL)
 		return false; /* not numbered: first come, first served */
+	if (b->class == RL_CLASS_CTRL)
+		return true; /* a probe: behind all that was sent before it */
 	d = rl_seq_diff(rl_flit_tag(a->wire), rl_flit_tag(b->wire));
 	return d < 0 || (d == 0 && rl_get16(a->wire + 14) <
 					   rl_get16(b->wire + 14));

@@ -383,6 +383,22 @@ a_port_is_not_taken_up_before_its_device_has_tables(void **state)
 }
 
 /*
+ * What can only go back waits in a switch. Had a probe of its flow another way
+ * from there, all would be sent again, without end, and nothing came to rest.
+ */
+static void
+a_probe_does_not_pass_what_waits(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 97012646);
+	assert_true(plan.controller && plan.silence_ns != 0);
+	plan.silence_ns = 10 * RL_NS_PER_MS;
+	passes(&plan);
+}
+
+/*
  * What these seeds draw explains it: tables without an endpoint, and a small
  * retry buffer; tokens that a link lost; a drain of many polls; a switch that
  * restarts beside a link that does not train.
@@ -443,6 +459,7 @@ main(void)
 			all_that_waits_is_at_rest_once_a_held_switch_has_new_tables),
 		cmocka_unit_test(
 			a_port_is_not_taken_up_before_its_device_has_tables),
+		cmocka_unit_test(a_probe_does_not_pass_what_waits),
 		cmocka_unit_test(limits_follow_what_is_drawn),
 	};
 

@@ -374,6 +374,45 @@ a_probe_without_a_way_is_dropped_while_flows_are_held(void **state)
 	cb_close(&c);
 }
 
+/*
+ * A probe asks what has arrived of the data ahead of it. It may have a way that
+ * these do not: if it took it, they would count as lost, and be sent again.
+ */
+static void
+a_probe_stays_behind_the_data_of_its_flow(void **state)
+{
+	struct core_bench c;
+	struct rl_flit *probe;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.restore_delay_ns = 0;
+	detour_open(&c);
+	cb_rx(&c, Z, 1, 4);
+	probe = probe_of(&c, 1, 1);
+	probe->wire[RL_FLIT_CMD_OFF] = RL_FLIT_CMD_PROBE;
+	cb_give(&c, IN, probe);
+	cb_give(&c, IN, probe_of(&c, 1, 2)); /* an answer: it need not wait */
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 2, 2);
+	assert_int_equal(info(&c).packets, 2);
+	rl_core_still(c.core, true);
+	cb_advance(&c, 0);
+	probe = probe_of(&c, 1, 3);
+	probe->wire[RL_FLIT_CMD_OFF] = RL_FLIT_CMD_PROBE;
+	cb_give(&c, IN, probe); /* its source need not wait for it */
+	assert_int_equal(c.ndrops, 1);
+	assert_int_equal(c.drop[0].tag, 3);
+	assert_int_equal(c.drop[0].why, RL_DROP_ASTRAY);
+	rl_core_still(c.core, false);
+	rise(&c, X);
+	cb_tx_all(&c);
+	assert_int_equal(c.out[X].packets, 2);
+	assert_int_equal(rl_flit_tag(c.out[X].head->wire), 0);
+	assert_true(rl_is_probe(c.out[X].tail));
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -403,6 +442,8 @@ main(void)
 		CASE("[RES-6] a probe without a way is dropped while flows are "
 		     "held",
 		     a_probe_without_a_way_is_dropped_while_flows_are_held),
+		CASE("[EP-8] a probe stays behind the data of its flow",
+		     a_probe_stays_behind_the_data_of_its_flow),
 	};
 
 	return cmocka_run_group_tests_name("room-ways", tests, NULL, NULL);

@@ -132,6 +132,29 @@ what_is_old_goes_where_its_number_says(void **state)
 	}
 }
 
+/* A probe comes behind all that waits, and before it goes what is old. */
+static void
+a_probe_lets_what_is_old_go_first(void **state)
+{
+	static const uint32_t tags[] = { 1, 2, 5, 0, 6 };
+	struct rl_flit *probe;
+	struct room r;
+
+	(void)state;
+	room_open(&r, 8, 100);
+	put(&r, 3, 1, 0, false);
+	put(&r, 3, 5, 0, false);
+	probe = make(&r, 3, 0, 0);
+	probe->class = RL_CLASS_CTRL;
+	probe->wire[RL_FLIT_CMD_OFF] = RL_FLIT_CMD_PROBE;
+	rl_wait_put(r.w, probe, 0, true, r.now_ns);
+	put(&r, 3, 2, 0, true);
+	put(&r, 3, 6, 0, false);
+	assert_int_equal(r.w->packets, flow(&r, 3)->packets);
+	expect(&r, 3, tags, RL_ARRAY_SIZE(tags));
+	room_close(&r);
+}
+
 /* Pieces of one packet are kept in order, over the wrap of numbers as well. */
 static void
 positions_and_the_wrap_of_numbers_are_in_order(void **state)
@@ -410,6 +433,8 @@ main(void)
 		     what_is_old_goes_where_its_number_says),
 		CASE("[DRL-4] positions and the wrap of numbers are in order",
 		     positions_and_the_wrap_of_numbers_are_in_order),
+		CASE("[EP-8] a probe lets what is old go first",
+		     a_probe_lets_what_is_old_go_first),
 		CASE("[DRL-11] looped packets cost one step each",
 		     looped_packets_cost_one_step_each),
 		CASE("[DRL-11] a change wakes the flows of its place alone",
