@@ -3,7 +3,7 @@
  * Which flows a change of tables may touch at all. A packet does the same by
  * both tables until it comes to a state where they differ, so until then it
  * goes by first hops of the new tables, and is in states that the proof of
- * these says packets come to (check_carry.h). From the states that differ, those
+ * these says packets come to (check_kept.h). From the states that differ, those
  * before them are found backwards, down to the sources.
  *
  * Where links died after the old tables were made, or work again that the new
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_carry.h"
+#include "check_kept.h"
 #include "check_mix.h"
 
 struct mix_near {
@@ -32,7 +32,7 @@ struct mix_near {
 	uint8_t *touched;   /* [nep] result of check_mix_near() */
 	/* the current tile; UINT32_MAX: none */
 	uint32_t tile;
-	uint8_t *state[RANKS_SLOTS];
+	const uint8_t *comes[RANKS_SLOTS]; /* kept_comes() */
 	uint32_t *differ;   /* (slot, switch): next hops may differ */
 	uint32_t ndiffer;
 	uint32_t dst;	    /* the current destination */
@@ -63,13 +63,13 @@ near_known(const struct mix_run *r)
 {
 	const struct rl_proof *old = r->mix->old_proof, *new = r->mix->proof;
 
-	if (old == NULL || new == NULL || new->carry == NULL ||
+	if (old == NULL || new == NULL || new->kept == NULL ||
 	    r->mix->alts != RL_CHECK_FIRST || new->nep != r->topo->nep ||
 	    old->nep != new->nep || new->parts || old->parts)
 		return false;
 	for (uint32_t e = 0; e < new->nep; e++)
 		if (r->map.live[e] &&
-		    !(new->carry->tile[e / RANKS_TILE].carried >>
+		    !(new->kept->tile[e / RANKS_TILE].known >>
 			      e % RANKS_TILE & 1))
 			return false;
 	return true;
@@ -146,7 +146,7 @@ check_mix_near_new(struct mix_run *r, struct mix_near **near)
 	n->r = r;
 	n->old = r->mix->old_proof;
 	n->new = r->mix->proof;
-	n->m = &n->new->carry->map;
+	n->m = &n->new->kept->map;
 	ret = check_proof_differ(n->old, n->new, &n->diff);
 	if (ret == 0)
 		ret = near_alloc(n);
@@ -235,10 +235,9 @@ near_mark(struct mix_near *n, uint32_t at)
 static inline bool
 near_comes(const struct mix_near *n, unsigned int slot, uint32_t u)
 {
-	const uint8_t *s = n->state[slot];
+	const uint8_t *c = n->comes[slot];
 
-	return s != NULL && (s[(size_t)u * RANKS_TILE + n->dst % RANKS_TILE] &
-			     CARRY_HOPS);
+	return c != NULL && (c[u] >> n->dst % RANKS_TILE & 1);
 }
 
 /* Finds changed states of a switch for any destination of the tile. */
@@ -247,15 +246,10 @@ near_switch(struct mix_near *n, uint32_t u, unsigned int planes)
 {
 	const struct ranks_map *m = n->m;
 
-	for (unsigned int s = 0; s < m->nslots; s++) {
-		uint64_t any;
-
-		if (!(planes >> m->slot_plane[s] & 1) || n->state[s] == NULL)
-			continue;
-		memcpy(&any, n->state[s] + (size_t)u * RANKS_TILE, sizeof(any));
-		if (any & CARRY_HOPS * 0x0101010101010101ull)
+	for (unsigned int s = 0; s < m->nslots; s++)
+		if ((planes >> m->slot_plane[s] & 1) && n->comes[s] != NULL &&
+		    n->comes[s][u] != 0)
 			n->differ[n->ndiffer++] = s * m->nsw + u;
-	}
 }
 
 static void
@@ -267,8 +261,7 @@ near_tile(struct mix_near *n, uint32_t tile)
 	n->tile = tile;
 	n->ndiffer = 0;
 	for (unsigned int s = 0; s < m->nslots; s++)
-		n->state[s] = carry_states(&n->new->carry->tile[tile], s,
-					   m->nsw);
+		n->comes[s] = kept_comes(&n->new->kept->tile[tile], s, m->nsw);
 	for (uint32_t u = 0; u < m->nsw; u++) {
 		const unsigned int planes =
 			n->look[u] ? 0xff : diff[n->new->row[u]];

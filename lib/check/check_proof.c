@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_carry.h"
+#include "check_kept.h"
 
 #define MIX 0x9e3779b97f4a7c15ull
 
@@ -239,12 +239,9 @@ proof_alloc(struct rl_proof *p, const struct rl_topo *t)
 	p->path = calloc((size_t)t->nep * p->ntile + 1, sizeof(*p->path));
 	p->inject = calloc(t->nep + 1u, sizeof(*p->inject));
 	p->sls = calloc(t->nep + 1u, sizeof(*p->sls));
-	p->rank = calloc(rl_channels(t) + 1u, sizeof(*p->rank));
 	p->link_up = malloc(t->nlink + 1u);
-	p->live = malloc(t->nep + 1u);
 	return p->row == NULL || p->path == NULL || p->inject == NULL ||
-	       p->sls == NULL || p->rank == NULL || p->link_up == NULL || p->live == NULL ?
-		       -ENOMEM : 0;
+	       p->sls == NULL || p->link_up == NULL ? -ENOMEM : 0;
 }
 
 struct rl_proof *
@@ -258,7 +255,6 @@ check_proof_new(const struct ranks_map *m)
 		return NULL;
 	}
 	p->parts = m->in->parts;
-	p->levels = m->levels;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
 		if (m->used_sls >> sl & 1)
 			digest_sl(m, sl, p);
@@ -268,10 +264,6 @@ check_proof_new(const struct ranks_map *m)
 		return NULL;
 	}
 	digest_paths(m, p);
-	if (m->in->rank != NULL)
-		memcpy(p->rank, m->in->rank,
-		       rl_channels(t) * sizeof(*p->rank));
-	memcpy(p->live, m->live, t->nep);
 	for (uint32_t l = 0; l < t->nlink; l++)
 		p->link_up[l] = rl_topo_link_up(t, l);
 	return p;
@@ -282,16 +274,14 @@ rl_proof_free(struct rl_proof *p)
 {
 	if (p == NULL)
 		return;
-	check_carry_free(p->carry, p->ntile);
+	check_kept_free(p->kept, p->ntile);
 	for (unsigned int q = 0; q < RL_FWD_PLANES; q++)
 		free(p->line[q]);
 	free(p->row);
 	free(p->path);
 	free(p->inject);
 	free(p->sls);
-	free(p->rank);
 	free(p->link_up);
-	free(p->live);
 	free(p);
 }
 
@@ -369,25 +359,6 @@ compare_ports(const struct ranks_map *m, uint32_t dev, uint64_t ports,
 	}
 }
 
-/* The ports of a device whose link, or its ranks, changed. */
-static uint64_t
-compare_device(const struct rl_topo_dev *dev, const struct rl_proof *old,
-	       const struct rl_proof *now)
-{
-	uint64_t ports = 0;
-
-	for (unsigned int p = 0; p < dev->nports; p++) {
-		const uint32_t l = dev->port[p].link;
-		const uint32_t c = rl_channel(l, dev->port[p].end, 0);
-
-		if (old->link_up[l] != now->link_up[l] ||
-		    memcmp(old->rank + c, now->rank + c,
-			   RL_VCS * sizeof(*now->rank)) != 0)
-			ports |= 1ull << p % 64;
-	}
-	return ports;
-}
-
 bool
 check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
 		 const struct proof_diff *d, uint32_t e)
@@ -405,31 +376,6 @@ check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
 		planes |= a->planes[sl];
 	}
 	return (planes & d->any[e / RANKS_TILE]) == 0;
-}
-
-void
-check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
-		    const struct rl_proof *now, const struct proof_diff *d,
-		    uint8_t *todo)
-{
-	const struct rl_topo *t = m->topo;
-	bool all = d == NULL || old->levels != now->levels || old->parts ||
-		   now->parts;
-
-	/* an endpoint that is back sends to all */
-	for (uint32_t e = 0; e < t->nep && !all; e++)
-		all = now->live[e] && !old->live[e];
-	memset(todo, all, t->nep);
-	if (all)
-		return;
-	for (uint32_t e = 0; e < t->nep; e++)
-		todo[e] = !check_proof_same(old, now, d, e);
-	for (uint32_t u = 0; u < t->ndev; u++) {
-		const uint64_t ports = compare_device(&t->dev[u], old, now);
-
-		if (ports != 0)
-			compare_ports(m, u, ports, todo);
-	}
 }
 
 void

@@ -7,20 +7,18 @@
  * What has been proven, in a form that later tables can be compared with:
  * digests of all entries, RANKS_TILE of them together (64 bits; two different
  * tables with the same digests would pass for one), the ranks, what works, and
- * what packets do by these tables (check_carry.h).
+ * where packets come to by these tables (check_kept.h).
  */
 
 #include "check_ranks.h"
 
-struct check_carry;
-
+struct check_kept;
 
 struct rl_proof {
 	uint32_t ndev, nep, nlink;
 	uint32_t ntile; /**< of destinations, RANKS_TILE each */
 	uint32_t nrow;	/**< rows of entries: devices may share one */
 	bool parts;
-	unsigned int levels;
 	uint64_t maps[RL_SLS]; /**< digest of what an SL means to the devices */
 	uint8_t planes[RL_SLS]; /**< bit per plane that packets of it may be on */
 	uint8_t used;	  /**< bit per plane: some packet may be on it */
@@ -30,10 +28,8 @@ struct rl_proof {
 			       bits each */
 	uint64_t *inject; /**< [nep] how it injects */
 	uint16_t *sls;	  /**< [nep] SLs of the paths to it, bit per SL */
-	uint32_t *rank;	  /**< [channel]; NULL: none were given */
 	uint8_t *link_up; /**< [link] */
-	uint8_t *live;	  /**< [nep] */
-	struct check_carry *carry; /**< NULL: nothing to carry along */
+	struct check_kept *kept; /**< NULL: nothing */
 };
 
 /** Where the entries of two tables differ. */
@@ -55,14 +51,6 @@ void check_proof_differ_free(struct proof_diff *d);
 /** Whether everything that leads to destination @p e is the same in both. */
 bool check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
 		      const struct proof_diff *d, uint32_t e);
-
-/**
- * Marks in @p todo [nep] the destinations that @p old does not cover, compared
- * with @p now. @p d: NULL if they cannot be compared.
- */
-void check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
-			 const struct rl_proof *now,
-			 const struct proof_diff *d, uint8_t *todo);
 
 /** Marks the destinations to which devices may send by a link. */
 void check_proof_uses(const struct ranks_map *m, uint32_t link, uint8_t *todo);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The proof by ranks, destination by destination: the fast path first, then
- * packet by packet if that proves nothing. Proven destinations that have not
- * changed are skipped (check_proof.c finds them).
+ * packet by packet if that proves nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_carry.h"
+#include "check_kept.h"
 #include "check_parts.h"
 #include "check_proof.h"
 
@@ -88,7 +87,7 @@ run_parts(struct ranks_run *r, struct rl_check_ranks *in)
 
 static int
 run_init(struct ranks_run *r, struct rl_check_ranks *in,
-	 const struct rl_proof *old, struct rl_ranks_report *rep)
+	 struct rl_ranks_report *rep)
 {
 	size_t n;
 	int ret;
@@ -97,7 +96,7 @@ run_init(struct ranks_run *r, struct rl_check_ranks *in,
 	memset(rep, 0, sizeof(*rep));
 	rep->from = rep->to = RANKS_NONE;
 	r->rep = rep;
-	ret = check_ranks_map(&r->map, in, check_carry_searched(old));
+	ret = check_ranks_map(&r->map, in);
 	if (ret == 0)
 		ret = run_parts(r, in);
 	if (ret != 0 || !r->map.simple)
@@ -109,12 +108,11 @@ run_init(struct ranks_run *r, struct rl_check_ranks *in,
 	r->turn = calloc(n, sizeof(*r->turn));
 	r->queue = malloc(n * sizeof(*r->queue));
 	r->seen = malloc(n);
-	r->found = malloc(((size_t)r->map.nsw + 1) * RANKS_TILE);
 	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
 			 RL_FWD_ALTS * sizeof(*r->tile));
 	return run_scan(r) != 0 || r->in_max == NULL || r->out_min == NULL ||
 	       r->hops == NULL || r->turn == NULL || r->queue == NULL || r->seen == NULL ||
-	       r->found == NULL || r->tile == NULL ? -ENOMEM : 0;
+	       r->tile == NULL ? -ENOMEM : 0;
 }
 
 static void
@@ -126,7 +124,6 @@ run_free(struct ranks_run *r)
 	free(r->far);
 	free(r->alike);
 	free(r->tile);
-	free(r->found);
 	free(r->seen);
 	free(r->queue);
 	free(r->turn);
@@ -134,17 +131,6 @@ run_free(struct ranks_run *r)
 	free(r->out_min);
 	free(r->in_max);
 	check_ranks_map_free(&r->map);
-}
-
-/* Skips pairs of destinations that are known. */
-static void
-run_known(struct ranks_run *r, unsigned int lanes)
-{
-	const uint64_t n = (uint64_t)__builtin_popcount(lanes) *
-			   (r->map.nlive - 1);
-
-	r->rep->pairs += n;
-	r->rep->reachable += n;
 }
 
 /* One tile: the fast path first, then the rest packet by packet. */
@@ -156,7 +142,7 @@ run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 
 	if (r->map.simple)
 		proven = check_ranks_fast(r, from, want);
-	if (r->carry != NULL && check_carry_store(r, from, proven) != 0)
+	if (r->kept != NULL && check_kept_store(r, from, proven) != 0)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < RANKS_TILE; k++) {
 		int one;
@@ -172,30 +158,18 @@ run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 	return ret;
 }
 
-/* First the known changes, then all the rest. */
 static int
-run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
+run_all(struct ranks_run *r)
 {
 	const uint32_t nep = r->map.topo->nep;
 	int ret = 0;
 
 	for (uint32_t from = 0; from < nep; from += RANKS_TILE) {
-		unsigned int live = 0, same = 0, proven = 0, looked = 0, want;
+		unsigned int want = 0;
 		int one;
 
-		for (uint32_t e = from; e < nep && e < from + RANKS_TILE; e++) {
-			live |= (unsigned int)r->map.live[e] << (e - from);
-			same |= todo == NULL || todo[e] ? 0 : 1u << (e - from);
-		}
-		if (change != NULL)
-			proven = check_carry_tile(change, from / RANKS_TILE,
-						  live, &looked);
-		/* others may have been proven packet by packet */
-		proven |= same & live & ~looked;
-		want = live & ~proven;
-		run_known(r, proven);
-		r->rep->dsts += (uint32_t)__builtin_popcount(
-			want | (proven & looked));
+		for (uint32_t e = from; e < nep && e < from + RANKS_TILE; e++)
+			want |= (unsigned int)r->map.live[e] << (e - from);
 		one = want != 0 ? run_tile(r, from, want) : 0;
 		if (one == -ELOOP || one == -ENOMEM)
 			return one;
@@ -205,58 +179,31 @@ run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
 	return ret;
 }
 
-/* Checks what differs from the old proof. */
-static int
-run_differ(struct ranks_run *r, struct rl_proof *old, struct rl_proof *now,
-	   uint8_t *todo)
-{
-	struct carry_change change;
-	struct proof_diff diff;
-	int ret = check_proof_differ(old, now, &diff), carried = -EINVAL;
-
-	memset(&change, 0, sizeof(change));
-	if (ret == 0)
-		carried = check_carry_begin(&change, r, old, now, &diff);
-	if (ret == -ENOMEM || carried == -ENOMEM) {
-		ret = -ENOMEM;
-	} else {
-		check_proof_compare(&r->map, old, now, ret == 0 ? &diff : NULL,
-				    todo);
-		ret = run_all(r, todo, carried == 0 ? &change : NULL);
-	}
-	check_carry_end(&change);
-	check_proof_differ_free(&diff);
-	return ret;
-}
-
-/* Checks what differs from the old proof, and leaves the new one. */
+/* Leaves the new proof. */
 static int
 run_proof(struct ranks_run *r, struct rl_proof **proof)
 {
 	struct rl_proof *now = check_proof_new(&r->map);
-	uint8_t *todo = malloc(r->map.topo->nep + 1u);
-	int ret = now == NULL || todo == NULL ? -ENOMEM : 0;
+	int ret = now == NULL ? -ENOMEM : 0;
 
 	if (ret == 0 && r->map.simple && !r->map.in->parts) {
-		now->carry = check_carry_new(now);
-		r->carry = now->carry;
-		ret = now->carry == NULL ? -ENOMEM : 0;
+		now->kept = check_kept_new(now);
+		r->kept = now->kept;
+		ret = now->kept == NULL ? -ENOMEM : 0;
 	}
 	if (ret == 0)
-		ret = *proof != NULL ? run_differ(r, *proof, now, todo) :
-				       run_all(r, NULL, NULL);
-	free(todo);
+		ret = run_all(r);
 	rl_proof_free(*proof);
 	*proof = now;
 	if (ret != 0) {
 		rl_proof_free(now);
 		*proof = NULL;
-	} else if (now->carry != NULL) {
-		/* What hops do now is what they did, the next time. */
-		now->carry->map = r->map;
+	} else if (now->kept != NULL) {
+		/* what hops do, as long as the proof is kept */
+		now->kept->map = r->map;
 		memset(&r->map, 0, sizeof(r->map));
-		now->carry->map.in = NULL;
-		now->carry->map.topo = NULL;
+		now->kept->map.in = NULL;
+		now->kept->map.topo = NULL;
 	}
 	return ret;
 }
@@ -298,13 +245,13 @@ rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 {
 	struct rl_check_ranks here = *in;
 	struct ranks_run r;
-	int ret = run_init(&r, &here, proof != NULL ? *proof : NULL, rep);
+	int ret = run_init(&r, &here, rep);
 
 	if (ret == 0)
 		ret = run_grouped(in, rep);
 	if (ret == 0)
 		ret = proof != NULL ? run_proof(&r, proof) :
-				      run_all(&r, NULL, NULL);
+				      run_all(&r);
 	else if (proof != NULL) {
 		rl_proof_free(*proof);
 		*proof = NULL;

@@ -88,18 +88,14 @@ struct ranks_run {
 	bool below;	   /**< scan has RANKS_BELOW */
 	uint64_t followed; /**< bit per slot with hops that are not 0 */
 	uint32_t *part;	   /**< [ndev] see check_parts.h */
-	/* to be kept of a tile: see check_carry.h; NULL: nothing */
-	struct check_carry *carry;
-	uint8_t *found;	   /**< [switch][destination of a tile] */
+	struct check_kept *kept; /**< what the proof keeps; NULL: nothing */
 	uint64_t scanned;  /**< bit per slot whose entries all count */
 	uint8_t bears[RANKS_SLOTS]; /**< [such a slot] bit per plane */
 	struct ranks_exact *exact;
 };
 
-/** Fills a map. Planes with a bit in @p searched have a slot for each class of
-    SLs in any case. Returns 0 or -ENOMEM; free it in both cases. */
-int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in,
-		    uint8_t searched);
+/** Fills a map. Returns 0 or -ENOMEM; free it in both cases. */
+int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in);
 /** The same, but only ports, endpoints, SLs and planes. */
 int check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in);
 /** Bit per SL in a row of @p n of them. */

@@ -330,7 +330,6 @@ check_ranks_exact(struct ranks_run *r, uint32_t dst)
 		r->rep->dst = dst;
 		ret = -ELOOP;
 	}
-	r->rep->states += x->nqueue;
 	if (ret == 0)
 		ret = exact_arrive(r, dst);
 	for (uint32_t i = 0; i < x->nqueue; i++)

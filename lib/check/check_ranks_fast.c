@@ -430,8 +430,6 @@ fast_ascend(struct fast *f)
 	for (unsigned int slot = 0; slot < m->nslots; slot++)
 		if (m->slot_free[slot] && (done >> slot & 1))
 			fast_compare(f, slot);
-	r->rep->states += (uint64_t)__builtin_popcountll(done) * m->nsw *
-			  (unsigned int)__builtin_popcount(f->want);
 }
 
 /* The lowest rank of all that a switch can do on the planes of a slot. */

@@ -355,13 +355,11 @@ map_free_planes(const struct ranks_map *m, bool *is_free)
 }
 
 static void
-map_slots(struct ranks_map *m, uint8_t searched)
+map_slots(struct ranks_map *m)
 {
 	bool is_free[RL_FWD_PLANES];
 
 	map_free_planes(m, is_free);
-	for (unsigned int p = 0; p < RL_FWD_PLANES; p++)
-		is_free[p] &= !(searched >> p & 1);
 	for (unsigned int p = 0; p < m->nplanes; p++)
 		for (unsigned int c = 0; c < m->nslc; c++) {
 			if (is_free[p] && c != 0) {
@@ -388,15 +386,14 @@ check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in)
 }
 
 int
-check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in,
-		uint8_t searched)
+check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in)
 {
 	const int ret = check_ranks_ports(m, in);
 
 	if (ret != 0)
 		return ret;
 	map_sl_classes(m);
-	map_slots(m, searched);
+	map_slots(m);
 	m->simple = m->nslots <= 64 && map_simple(m);
 	return m->simple ? map_recs(m) : 0;
 }

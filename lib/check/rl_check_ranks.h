@@ -43,9 +43,9 @@ rl_channels(const struct rl_topo *t)
 }
 
 /**
- * What has been proven of tables, so that an update only needs checks of
- * changes: a digest of all that leads to each destination, and the ranks. The
- * checker finds the changes by itself.
+ * What has been proven of tables: a digest of all that leads to each
+ * destination, and to which switches packets come. By the proofs of old and new
+ * tables the flows that a change touches are found (rl_check_hold()).
  */
 struct rl_proof;
 
@@ -59,12 +59,10 @@ struct rl_check_ranks {
 };
 
 struct rl_ranks_report {
-	uint32_t dsts; /**< destinations checked, of all that are present */
 	uint64_t pairs; /**< of endpoints that are present (and connected) */
 	uint64_t reachable; /**< whose packets arrive by the first working next
 				 hops */
-	uint32_t max_hops;  /**< longest of these paths, among those checked */
-	uint64_t states;    /**< checked */
+	uint32_t max_hops;  /**< longest of these paths */
 	/** the first pair that does not arrive, if reachable < pairs */
 	uint32_t lost_src, lost_dst;
 	const char *lost_why; /**< static string; NULL: none */
@@ -77,22 +75,14 @@ struct rl_ranks_report {
 /**
  * Control thread. Proves tables by ranks.
  *
- * @param proof  in: an earlier proof of these tables (by this call), so that
- *   only changes since are checked, or a pointer to NULL; out: the present
- *   proof. NULL: all is checked, nothing kept. After a failure *proof is NULL
- *   (the old one freed).
+ * @param proof  in: an earlier proof, which is freed, or a pointer to NULL; out:
+ *   the present one, NULL after a failure. NULL: nothing is kept.
  * @return 0: proven; -ELOOP: a hop that does not ascend (the tables may still
  *   be free of loops: see rl_check()); -EHOSTUNREACH: all hops ascend, but some
  *   pair does not arrive; -ENOMEM
  */
 int rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 		   struct rl_ranks_report *rep);
-
-/**
- * Control thread. Copies the proof of tables, for others that replace them
- * while these are still in use. NULL: no memory, or @p proof is NULL.
- */
-struct rl_proof *rl_proof_copy(const struct rl_proof *proof);
 
 /** Control thread. @p proof may be NULL. */
 void rl_proof_free(struct rl_proof *proof);

@@ -60,9 +60,9 @@ void rl_tables_free(struct rl_tables *t);
 
 /**
  * Prepares what any job needs, so that the job itself is faster: allocates and
- * touches memory for tables, and copies what is proven of the newest ones. The
- * first call takes as long as computing two tables, later ones little. Call it
- * while the fabric is healthy; jobs also work without it.
+ * touches memory for tables. The first call takes as long as computing two
+ * tables, later ones little. Call it while the fabric is healthy; jobs also work
+ * without it.
  */
 void rl_tables_prepare(struct rl_tables *t);
 

@@ -170,7 +170,7 @@ gen_anew(struct rl_tables *t, struct tables_gen *g)
 	};
 	int ret;
 
-	g->warm = g->proven = false;
+	g->warm = false;
 	ret = rl_route_compute_with(&t->topo, &p, &g->route, t->why);
 	if (ret != 0 || t->p.levels <= 1)
 		return ret;
@@ -333,17 +333,6 @@ nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 	return true;
 }
 
-/* Reuses what is proven of the newest tables for those to come. */
-static void
-know_newest(struct rl_tables *t, struct tables_gen *g)
-{
-	const struct tables_gen *newest = tables_gen(t, t->newest);
-
-	if (newest != NULL && !g->proven)
-		rl_route_proven(g->route, tables_of(t, newest));
-	g->proven = newest != NULL;
-}
-
 void
 rl_tables_prepare(struct rl_tables *t)
 {
@@ -362,7 +351,6 @@ rl_tables_prepare(struct rl_tables *t)
 	if (!g->warm &&
 	    rl_route_update(g->route, &t->topo, NULL, t->why) == 0)
 		g->warm = true;
-	know_newest(t, g);
 }
 
 void
@@ -399,7 +387,6 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		tables_gen_free(g);
 		return;
 	}
-	know_newest(t, g);
 	res->cut = cuts(t, job);
 	res->status = rl_route_accept(g->route, &t->topo, NULL, t->why);
 	if (res->status == 0)
@@ -410,8 +397,6 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		return;
 	}
 	g->epoch = t->newest = job->epoch;
-	for (unsigned int i = 0; i < TABLES_GENS; i++)
-		t->gen[i].proven = false;
 }
 
 uint32_t

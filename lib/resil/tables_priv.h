@@ -23,7 +23,6 @@ struct tables_gen {
 	uint8_t *failed; /* [nlink]: marks it was made with */
 	uint8_t *gone;	 /* [ndev]: the same for devices */
 	bool warm;	 /* route has memory to compute into */
-	bool proven;	 /* route has the proof of the newest tables */
 	struct rl_flows flows;
 	struct rl_fwd_pass *pass; /* [ndev] for tokens; NULL: not by tokens */
 	uint32_t pass_from; /* epoch that the tokens change from */

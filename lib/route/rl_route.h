@@ -120,13 +120,6 @@ int rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
 		    const struct rl_route *old, char *err);
 
 /**
- * Control thread. Before rl_route_accept(): reuses the proof of @p other,
- * tables of the same fabric, for @p route, as far as the checker finds them
- * equal. Does nothing without memory, or without a proof.
- */
-void rl_route_proven(struct rl_route *route, const struct rl_route *other);
-
-/**
  * Control thread. How programs set up their fabrics: rl_route_compute_levels(),
  * and rl_route_accept(). Returns as both; on failure *out is NULL.
  */
@@ -164,8 +157,8 @@ int rl_route_compute_with(const struct rl_topo *topo,
 /**
  * Control thread. Brings @p route up to date with @p topo, the topology it was
  * computed for, in which more has failed or works again: computes all of it
- * again, such that entries the change does not affect come out unchanged. So
- * the proof (rl_route_accept()) is quick, and few devices have new tables.
+ * again, such that entries the change does not affect come out unchanged. So few
+ * devices have new tables.
  *
  * The old tables are freed. A caller with devices in operation keeps two
  * routes, and updates them alternately. Service levels must be set again, see

@@ -200,18 +200,6 @@ rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
 	return ret;
 }
 
-void
-rl_route_proven(struct rl_route *route, const struct rl_route *other)
-{
-	struct rl_proof *proof = other->accepted ?
-		rl_proof_copy(other->proof) : NULL;
-
-	if (proof == NULL)
-		return;
-	rl_proof_free(route->proof);
-	route->proof = proof;
-}
-
 /* The tables of rl_route_setup(), not yet accepted. */
 static int
 setup_compute(const struct rl_topo *topo, const char *engine,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The proof by ranks [ROUTE-4] [ROUTE-7]: it passes what the engines make,
- * agrees with the search for cycles, refuses wrong tables and wrong ranks, and
- * after an update looks at what changed, but at all of that. An argument sets
- * the number of seeds.
+ * agrees with the search for cycles, refuses wrong tables and wrong ranks. An
+ * argument sets the number of seeds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -206,75 +205,6 @@ equal_ranks_do_not_ascend(void **state)
 	assert_int_equal(by_ranks(&t, r, r->rank, &rep), -ELOOP);
 	assert_int_not_equal(rep.from, rep.to);
 	assert_int_not_equal(rep.to, UINT32_MAX);
-	rl_route_free(r);
-	rl_topo_free(&t);
-}
-
-static void
-what_has_not_changed_is_not_looked_at_again(void **state)
-{
-	struct rl_topo t;
-	struct rl_route *r;
-	struct rl_check_ranks in = {0};
-	struct rl_proof *proof = NULL;
-	struct rl_ranks_report rep;
-
-	(void)state;
-	fix_grid(&t, true, 5, 5, 0, 1);
-	r = fix_route(&t, "reflit", 8);
-	in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd,
-				     .rank = r->rank};
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), 0);
-	assert_int_equal(rep.dsts, 25);
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), 0);
-	assert_int_equal(rep.dsts, 0);
-	assert_int_equal(rep.pairs, 25 * 24);
-	assert_int_equal(rep.reachable, 25 * 24);
-	/* One entry, spoilt: those beside it are, and the proof is gone. */
-	hop_of(r, 3, 0, 17, 0)->port = RL_FWD_PORT_NONE;
-	hop_of(r, 3, 0, 17, 1)->port = RL_FWD_PORT_NONE;
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), -EHOSTUNREACH);
-	assert_in_range(rep.dsts, 1, 8);
-	assert_int_equal(rep.lost_dst, 17);
-	assert_null(proof);
-	rl_route_free(r);
-	rl_topo_free(&t);
-}
-
-/* A rank, a link, an SL, a VL: each is seen to have changed. */
-static void
-whatever_changes_is_looked_at_again(void **state)
-{
-	struct rl_check_ranks in = {0};
-	struct rl_proof *proof = NULL;
-	struct rl_ranks_report rep;
-	struct rl_route *r;
-	struct rl_topo t;
-
-	(void)state;
-	fix_grid(&t, true, 4, 4, 0, 1);
-	r = fix_route(&t, "reflit", 8);
-	in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd,
-				     .rank = r->rank};
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), 0);
-	/* Packets into the fabric may come from farther below. */
-	for (uint32_t l = 0; l < t.nlink; l++)
-		if (t.link[l].kind == RL_LINK_ISL && l % 7 == 0)
-			r->rank[rl_channel(l, 0, 0)] = 0;
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), -ELOOP);
-	assert_null(proof);
-	rl_route_free(r);
-	r = fix_route(&t, "reflit", 8);
-	in.fwd = r->fwd;
-	in.rank = r->rank;
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), 0);
-	fix_fail(&t, "s1.1-s1.2");
-	assert_int_equal(rl_check_ranks(&in, &proof, &rep), 0);
-	assert_in_range(rep.dsts, 1, 16);
-	((struct rl_fwd *)&r->fwd[3])->plane_of[0][0] = 1;
-	rl_check_ranks(&in, &proof, &rep);
-	assert_int_equal(rep.dsts, 16);
-	rl_proof_free(proof);
 	rl_route_free(r);
 	rl_topo_free(&t);
 }
@@ -502,8 +432,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(another_way_does_not_vouch_for_packets_that_turn_back),
 		cmocka_unit_test(a_mix_sends_no_packet_straight_back_on_its_plane),
 		cmocka_unit_test(a_next_hop_without_a_port_ends_the_list),
-		cmocka_unit_test(what_has_not_changed_is_not_looked_at_again),
-		cmocka_unit_test(whatever_changes_is_looked_at_again),
 	};
 
 	if (argc > 1)

@@ -250,45 +250,6 @@ a_live_parallel_link_takes_over_from_all_others(void **state)
 	rl_topo_free(&t);
 }
 
-/* The checker does not look at everything again. */
-static void
-what_no_change_touches_stays_proven(void **state)
-{
-	struct rl_check_ranks in = {0};
-	struct rl_ranks_report ranks;
-	char err[RL_ERR_MAX];
-	struct rl_proof *proof = NULL;
-	uint64_t states = 0, all;
-	struct rl_route *r;
-	struct rl_topo t;
-
-	(void)state;
-	fix_grid(&t, true, 6, 6, 0, 1);
-	fix_fail(&t, "s0.0-s0.1");
-	r = fix_route(&t, "reflit", 8);
-	assert_int_equal(rl_route_accept(r, &t, NULL, err), 0);
-	in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd,
-				     .rank = r->rank};
-	assert_int_equal(rl_check_ranks(&in, &proof, &ranks), 0);
-	rl_proof_free(proof);
-	all = ranks.states;
-	for (uint32_t l = t.nep; l < t.nlink; l += 5) {
-		t.link[l].failed = true;
-		assert_int_equal(rl_route_update(r, &t, NULL, err), 0);
-		assert_false(r->accepted);
-		in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd,
-					     .rank = r->rank};
-		assert_int_equal(rl_check_ranks(&in, &r->proof, &ranks), 0);
-		states += ranks.states;
-		t.link[l].failed = false;
-		assert_int_equal(rl_route_update(r, &t, NULL, err), 0);
-		assert_int_equal(rl_route_accept(r, &t, NULL, err), 0);
-	}
-	assert_true(states < 15 * all / 5);
-	rl_route_free(r);
-	rl_topo_free(&t);
-}
-
 static void
 what_works_again_is_computed_again(void **state)
 {
@@ -360,7 +321,6 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_failures_and_returns_tables_are_what_new_ones_are),
 		cmocka_unit_test(a_live_parallel_link_takes_over_from_all_others),
-		cmocka_unit_test(what_no_change_touches_stays_proven),
 		cmocka_unit_test(what_works_again_is_computed_again),
 		cmocka_unit_test(a_refusal_leaves_the_tables_as_they_were),
 		cmocka_unit_test(other_engines_compute_all_again),
