@@ -291,13 +291,14 @@ def every_show_command_shows_something():
              "counters e0", "faults", "lcores", "traffic", "rates",
              "rates all", "errors", "errors all", "path e0 e1",
              "flow e0", "flow e0 e1", "events s0-s1#0")
-    commands = "wait up\ntraffic packets 100\nstart\nwait sent\nwait drained\n"
     with Box() as box:
-        for s in shows:
-            base = box.run(commands=commands + "quit\n").check_clean()
-            run = box.run(commands=commands + "show %s\nquit\n" % s)
-            run.check_clean()
-            assert len(run.out) > len(base.out) + 20, s
+        run = box.run(commands="wait up\ntraffic packets 100\nstart\n"
+                      "wait sent\nwait drained\n" + "".join(
+                          "say <%s>\nshow %s\n" % (s, s) for s in shows) +
+                      "say <end>\nquit\n").check_clean()
+    for s, then in zip(shows, shows[1:] + ("end",)):
+        shown = run.out.split("<%s>\n" % s)[1].split("<%s>\n" % then)[0]
+        assert len(shown) > 20, (s, shown)
 
 
 @case
