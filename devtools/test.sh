@@ -65,28 +65,39 @@ run_suite() {
 echo "== build"
 # for CI, which debugs nothing, lines are enough (-g1), as below
 ./devtools/build.sh build ${werror:+"$werror" -Dc_args=-g1}
-echo "== tests"
-if [ "$long" = yes ]; then
-	run_suite build
-else
-	run_suite build --no-suite long
+if [ "$quick" = no ]; then
+	# beside tests, which wait for most of their time; in a session of its own,
+	# as each test is, so that the CPUs can be shared between them
+	setsid ./devtools/build_sane.sh --in-rest >build-sane.log 2>&1 &
+	sane=$!
+	trap 'kill -- -$sane 2>/dev/null || true' EXIT
+	trap 'exit 130' INT TERM HUP
 fi
+echo "== tests"
+run_suite build --no-suite long --no-suite alone
 logs="build/meson-logs/testlog.json"
-if [ "$guests" != none ] && [ "$long" = no ]; then
+if [ "$quick" = no ]; then
+	echo "== build with sanitizers"
+	wait "$sane" || {
+		cat build-sane.log >&2
+		exit 1
+	}
+	trap - EXIT
+	rm -f build-sane.log
+fi
+echo "== tests that want the machine for themselves"
+run_suite build --suite alone --logbase alonelog
+logs="$logs build/meson-logs/alonelog.json"
+if [ "$long" = yes ]; then
+	echo "== long tests"
+	run_suite build --suite long --logbase longlog
+	logs="$logs build/meson-logs/longlog.json"
+elif [ "$guests" != none ]; then
 	echo "== guests"
 	run_suite build --suite "guests-$guests" --logbase guestslog
 	logs="$logs build/meson-logs/guestslog.json"
 fi
 if [ "$quick" = no ]; then
-	echo "== build with sanitizers"
-	# instrumented code draws false warnings; the plain build has none. Only
-	# what these tests run is built, so the folder is configured first. Lines
-	# (-g1) are all that a report names, and take a fifth less to compile.
-	TARGETS=build.ninja ./devtools/build.sh build-asan \
-		-Db_sanitize=address,undefined -Db_lundef=false \
-		-Doptimization=1 -Dc_args="-DRL_DEBUG -g1"
-	TARGETS=$(python3 devtools/test_targets.py build-asan long plain) \
-		./devtools/build.sh build-asan
 	echo "== tests with sanitizers"
 	# what they find, a leak too, ends with a status that no program has: 1,
 	# their own choice, is what some tests expect
@@ -95,14 +106,6 @@ if [ "$quick" = no ]; then
 		run_suite build-asan --no-suite long --no-suite plain \
 		--timeout-multiplier 4
 	logs="$logs build-asan/meson-logs/testlog.json"
-	# lcores and the control thread; rings whose inline code the sanitizer
-	# understands. Only the programs that these tests run are built.
-	echo "== build with ThreadSanitizer"
-	TARGETS="app/reflit test/system/test_figure1 test/system/pcap_same
-		test/sim/test_sim_apart" \
-		./devtools/build.sh build-tsan -Db_sanitize=thread \
-		-Db_lundef=false -Doptimization=1 \
-		-Dc_args="-DRL_DEBUG -g1 -DRTE_USE_C11_MEM_MODEL"
 	echo "== tests with ThreadSanitizer"
 	run_suite build-tsan --suite tsan
 	logs="$logs build-tsan/meson-logs/testlog.json"

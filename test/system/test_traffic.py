@@ -467,11 +467,10 @@ def lost_with(policy):
     config = FIGURE1 + ('link: { loopback = "%s"; flits_per_frame = 1; };\n'
                         "endpoint: { retry = false; };\n"
                         'controller: { mode = "off"; };\n' % policy)
-    commands = "wait up\nstart\n"
-    for _ in range(10):
-        commands += ("wait 10ms\nlink s0-s1#%d one-way s0 mid-packet\n"
-                     "wait dead s0-s1#%d\nlink s0-s1#%d up\nwait up\n"
-                     ).replace("%d", str(carrier(config)))
+    cut = ("wait 10ms\nlink s0-s1#%d one-way s0 mid-packet\n"
+           "wait dead s0-s1#%d\nlink s0-s1#%d up\nwait up\n").replace(
+               "%d", str(carrier(config)))
+    commands = "wait up\nstart\n" + 10 * cut
     with Box() as box:
         run = box.run(["--load", "0.2", "--packet-flits", "8"], config=config,
                       commands=commands + "stop\nwait drained\nquit\n")
