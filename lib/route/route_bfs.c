@@ -32,16 +32,33 @@ route_bfs_init(struct route_bfs *n, const struct route_graph *g)
 	return 0;
 }
 
+size_t
+route_bfs_bytes(const struct route_bfs *n, const struct route_graph *g)
+{
+	const size_t ups = n->several != 0 ? g->topo->nep : 0;
+
+	return g->topo->nep * (g->nnode + ups) * sizeof(*n->way);
+}
+
+void
+route_bfs_take(struct route_bfs *n, const struct route_graph *g, uint16_t *way)
+{
+	free(n->way);
+	n->way = way;
+	if (n->several != 0)
+		n->up = way + (size_t)g->topo->nep * g->nnode;
+}
+
 int
 route_bfs_keep(struct route_bfs *n, const struct route_graph *g)
 {
-	const size_t nep = g->topo->nep, ways = nep * g->nnode;
+	const size_t bytes = route_bfs_bytes(n, g);
+	uint16_t *way = malloc(bytes + 1);
 
-	n->way = malloc((ways + nep * nep + 1) * sizeof(*n->way));
-	if (n->way == NULL)
+	if (way == NULL)
 		return -ENOMEM;
-	memset(n->way, 0xff, (ways + nep * nep) * sizeof(*n->way));
-	n->up = n->way + ways;
+	memset(way, 0xff, bytes);
+	route_bfs_take(n, g, way);
 	return 0;
 }
 

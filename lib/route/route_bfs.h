@@ -24,12 +24,17 @@ struct route_bfs {
 	    route_bfs_dst(); NULL: not kept */
 	uint16_t *way;
 	/** [endpoint][endpoint] of the links of the first the one to use, unless
-	    it is the nearest (ROUTE_WAY_NONE); behind way, NULL: not kept */
+	    it is the nearest (ROUTE_WAY_NONE); behind way, NULL: not kept, or no
+	    endpoint has several */
 	uint16_t *up;
 };
 
 /** Room for way and up. @return 0 or -ENOMEM */
 int route_bfs_keep(struct route_bfs *n, const struct route_graph *g);
+/** Bytes of both, and other ones in their place. */
+size_t route_bfs_bytes(const struct route_bfs *n, const struct route_graph *g);
+void route_bfs_take(struct route_bfs *n, const struct route_graph *g,
+		    uint16_t *way);
 
 /** Limit on the arcs that route_bfs_settle() visits. In fabrics of a thousand
     switches one round takes longer than it is worth. */

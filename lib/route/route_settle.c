@@ -203,7 +203,7 @@ settle_endpoint(struct settle *s, uint32_t e)
 
 /*
  * Rounds until the end; *kept has the best paths, if their busiest load is below
- * @p best. Returns the least.
+ * @p best. Returns that load, or @p best.
  */
 static uint64_t
 settle_rounds(struct settle *s, uint64_t best, uint16_t *kept, size_t size)
@@ -232,10 +232,9 @@ bool
 route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
 		 uint64_t *busiest)
 {
-	const size_t size = (size_t)g->topo->nep * (g->nnode + g->topo->nep) *
-			    sizeof(*n->way);
+	const size_t size = route_bfs_bytes(n, g);
 	struct settle s = {.n = n, .g = g};
-	uint64_t least;
+	uint64_t least, longer;
 	uint16_t *kept = malloc(size + 1);
 
 	s.cost = malloc((g->nnode + 1u) * sizeof(*s.cost));
@@ -252,13 +251,12 @@ route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
 	if (n->several != 0) {
 		s.longer = true;
 		least = *busiest - *busiest / SETTLE_LONGER;
-		*busiest = rl_min_u64(*busiest,
-				      settle_rounds(&s, least, kept, size));
+		longer = settle_rounds(&s, least, kept, size);
+		if (longer < least) /* kept */
+			*busiest = longer;
 	}
 	free(s.cost);
-	free(n->way);
-	n->way = kept;
-	n->up = kept + (size_t)g->topo->nep * g->nnode;
+	route_bfs_take(n, g, kept);
 	return true;
 }
 

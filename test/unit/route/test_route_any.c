@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "rl_check.h"
+#include "route_bfs.h"
 #include "route_draw.h"
+#include "reflit_quality.h"
 
 #define SWITCHES_MAX 260
 #define LINKS_MAX 4000
@@ -332,6 +334,67 @@ endpoints_use_a_switch_one_link_farther_and_none_beyond_it(void **state)
 	}
 }
 
+/* The flows on the busiest link, by the paths and links that were kept. */
+static uint64_t
+busiest_kept(struct route_bfs *n, const struct route_graph *g)
+{
+	memset(n->load, 0, g->narc * sizeof(*n->load));
+	for (uint32_t e = 0; e < g->topo->nep; e++) {
+		route_bfs_kept(n, g, e);
+		route_bfs_flows(n, g, e);
+		for (uint32_t i = n->nqueue; i-- > 0;) {
+			const uint32_t u = n->queue[i], a = n->next[u];
+
+			if (a == ROUTE_NONE)
+				continue;
+			n->load[a] += n->flows[u];
+			n->flows[g->arc[a].to] += n->flows[u];
+		}
+	}
+	return any_busiest(g, n->load);
+}
+
+/* In rings of switches, each endpoint has one link, or two to any of them. */
+static void
+the_busiest_link_carries_what_is_said(void **state)
+{
+	unsigned int kept = 0, given_up = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct rl_topo_spec spec;
+		struct route_graph g;
+		struct route_bfs n = {0};
+		struct rl_topo t;
+		char err[RL_ERR_MAX];
+		struct rl_prng p;
+		uint64_t busiest, ups = 0;
+
+		rl_prng_seed(&p, seed);
+		begin(&spec, 6, 24);
+		for (uint32_t s = 0; s < 6; s++)
+			join(&spec, 's', s, 's', (s + 1) % 6);
+		for (uint32_t e = 0; e < 24; e++)
+			for (uint32_t k = 0; k <= (e + seed) % 2; k++)
+				join(&spec, 'e', e, 's', rl_prng_below(&p, 6));
+		assert_int_equal(rl_topo_build(&spec, &t, err, NULL), 0);
+		assert_int_equal(route_graph_build(&g, &t, err), 0);
+		assert_int_equal(route_bfs_init(&n, &g), 0);
+		assert_int_equal(route_bfs_keep(&n, &g), 0);
+		for (uint32_t e = 0; e < t.nep; e++)
+			route_bfs_dst(&n, &g, e);
+		assert_true(route_bfs_settle(&n, &g, &busiest));
+		for (uint32_t i = 0; i < 24 * 24; i++)
+			ups += n.up[i] != ROUTE_WAY_NONE;
+		*(ups != 0 ? &kept : &given_up) += 1;
+		assert_int_equal(busiest_kept(&n, &g), busiest);
+		route_bfs_free(&n);
+		route_graph_free(&g);
+		rl_topo_free(&t);
+	}
+	assert_true(kept > 0 && given_up > 0);
+}
+
 int
 main(void)
 {
@@ -342,6 +405,7 @@ main(void)
 		cmocka_unit_test(links_of_endpoints_lead_round_what_no_switch_does),
 		cmocka_unit_test(endpoints_use_a_switch_one_link_farther_and_none_beyond_it),
 		cmocka_unit_test(the_parts_of_a_cut_fabric_are_routed_each_for_itself),
+		cmocka_unit_test(the_busiest_link_carries_what_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
