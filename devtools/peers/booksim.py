@@ -105,22 +105,23 @@ def ours(args):
 
 def beside(r, args):
     """Adds `peers` and `ratio`, the knee over that of the best engine."""
-    print("%-14s %-16s %7s  %s" % ("fabric", "pattern", "reflit",
+    print("%-23s %-16s %7s  %s" % ("fabric", "pattern", "reflit",
                                    "BookSim2: knee, at load 1 (worst)"))
     for x in r["load"]["runs"]:
         traffic = PATTERNS.get(x["pattern"])
-        if traffic is None or x["fabric"] not in FABRICS:
+        fabric = x["fabric"].removesuffix(", adaptive")
+        if traffic is None or fabric not in FABRICS:
             continue
-        engines = FABRICS[x["fabric"]][1]
+        engines = FABRICS[fabric][1]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = pool.map(lambda engine, at=x["fabric"], to=traffic: search(
+            found = pool.map(lambda engine, at=fabric, to=traffic: search(
                 at, engine, to, 500 if args.quick else 2000), engines)
             x["peers"] = {e: p for e, p in zip(engines, found)
                           if p is not None}
         best = max((p["knee"] for p in x["peers"].values()), default=0)
         if best > 0:
             x["ratio"] = x["knee"] / best
-        print("%-14s %-16s %7.3f  %s%s" % (
+        print("%-23s %-16s %7.3f  %s%s" % (
             x["fabric"], x["pattern"], x["knee"], "; ".join(
                 "%s %.3f, %.3f (%.3f)" % (e, p["knee"], p["full"], p["worst"])
                 for e, p in x["peers"].items()) or "has none",

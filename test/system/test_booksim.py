@@ -59,7 +59,8 @@ with tempfile.TemporaryDirectory() as box:
         json.dump({"load": {"runs": [
             row("torus 8x8", "transpose", 0.3),
             row("dragonfly 9x4", "next group", 0.2),
-            row("torus 8x8", "worst of tables", 0.2)]}}, f)
+            row("torus 8x8", "worst of tables", 0.2),
+            row("torus 8x8, adaptive", "transpose", 0.6)]}}, f)
     p = run(TOOL, "--load", load, "--json", out, BENCH=BENCH, BOOKSIM=fake)
     assert p.returncode == 0, p
     with open(out, encoding="utf-8") as f:
@@ -72,6 +73,7 @@ with tempfile.TemporaryDirectory() as box:
         assert abs(peers[engine]["full"] - knee) < 0.01, peers
     assert abs(runs[0]["ratio"] - 0.3 / peers["min_adapt"]["knee"]) < 1e-9
     assert runs[1]["peers"] == {} and "ratio" not in runs[1], runs[1]
+    assert runs[3]["peers"] == peers, runs[3]
     assert "has none" in p.stdout and "peers" not in runs[2], p.stdout
 
     p = run(TOOL, "--load", os.path.join(box, "none"), BENCH=BENCH,

@@ -17,12 +17,18 @@ STEP = 0.15  # from the first guess to the second
 VICTIM_LOAD = 0.1
 PATTERNS = ("uniform", "transpose", "tornado", "bit-complement")
 # name, fabric, endpoints of a group
-FABRICS = (
+PLAIN = (
     ("torus 8x8", 'fabric: { topology = "torus"; dims = [8, 8]; };\n', 0),
     ("mesh 8x8", 'fabric: { topology = "mesh"; dims = [8, 8]; };\n', 0),
     ("dragonfly 9x4",
      'fabric: { topology = "dragonfly"; a = 4; p = 2; h = 2; };\n', 8),
 )
+
+# the same on an adaptive plane
+ADAPTIVE = ('routing: { adaptive = true; };\n'
+            'endpoint: { order = "endpoint"; };\n')
+FABRICS = PLAIN + tuple((name + ", adaptive", text + ADAPTIVE, group)
+                        for name, text, group in PLAIN)
 
 
 def carried(p):
@@ -103,7 +109,7 @@ class Fabric:
         if mean_full is not None:
             run["mean_full"] = mean_full
         self.out["runs"].append(run)
-        print("  %-16s %6.3f %6.3f %6.3f %6.3f %8.0f %8.0f %8.0f" % (
+        print("  %-21s %6.3f %6.3f %6.3f %6.3f %8.0f %8.0f %8.0f" % (
             title, low, run["full"], run["worst"], run["jain"],
             run["mean_slots"], run["p50_slots"], run["p99_slots"]), flush=True)
 
@@ -120,7 +126,7 @@ class Fabric:
         self.seed = self.rig.o.seed + min(found)[1]
         self.search("random, worst", "permutation", mean)
         self.seed = self.rig.o.seed
-        print("  %-16s        %6.3f   (%u permutations)" % (
+        print("  %-21s        %6.3f   (%u permutations)" % (
             "random, mean", mean, len(found)))
 
     def victims(self):
@@ -149,7 +155,7 @@ class Fabric:
               % tuple(times.values()), flush=True)
 
     def measure(self):
-        print("%-18s %6s %6s %6s %6s %8s %8s %8s" % (
+        print("%-23s %6s %6s %6s %6s %8s %8s %8s" % (
             self.name, "knee", "full", "worst", "Jain", "mean", "p50", "p99"))
         for pattern in PATTERNS[:2] if self.rig.o.quick else PATTERNS:
             try:
