@@ -62,7 +62,8 @@ add_entry(json_t *flows, struct ledger_entry *e, uint64_t *sent, uint64_t *got,
 		json_array_append_new(flows, torn_json(e));
 		return;
 	}
-	if (h->nspans + h->nruns == 0)
+	/* a sink that received nothing says so */
+	if (h->nspans + h->nruns == 0 && !h->sink)
 		return;
 	json_array_append_new(flows, half_json(h, e->src, e->dst));
 	for (uint32_t i = 0; i < h->nspans; i++)

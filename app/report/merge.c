@@ -21,6 +21,7 @@ struct span {
 	bool last; /* of its source: nothing restarted after it */
 	bool killed; /* its source was killed; unsent packets died with it */
 	bool torn; /* a sink of it proves nothing: killed, or no report */
+	bool silent; /* its sink was killed, and had received nothing */
 	uint64_t killed_end; /* behind all that killed sinks received */
 	uint64_t life; /* numbers below went to a peer that has died since */
 	struct rl_range_pool pool;
@@ -150,7 +151,7 @@ on_its_way(const struct span *s, const json_t *source)
 	if (end >= s->packets)
 		return 0;
 	if (!s->killed && (end == 0 || end != s->killed_end) &&
-	    (!s->torn || s->got.count != 0))
+	    (!(s->torn || s->silent) || s->got.count != 0))
 		return 0;
 	all = count_reported(s, source, s->packets, &none);
 	below = count_reported(s, source, end, &none);
@@ -231,6 +232,20 @@ died_with_one(json_t *const report[], unsigned int n, const json_t *source,
 					json_object_get(source, "spans"));
 }
 
+/* Whether report @p i is of a killed process that did not come back. */
+static bool
+stayed_dead(json_t *const report[], unsigned int n, unsigned int i)
+{
+	if (!was_killed(report[i]))
+		return false;
+	for (unsigned int k = 0; k < n; k++)
+		if (!was_killed(report[k]) &&
+		    strcmp(text(report[k], "process"),
+			   text(report[i], "process")) == 0)
+			return false;
+	return true;
+}
+
 static int
 judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	   struct span *s, struct merged *m)
@@ -247,6 +262,7 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 			if (is_flow(flow, "sink", s)) {
 				heard = true;
 				s->torn |= is_torn(flow);
+				s->silent |= stayed_dead(report, n, i);
 				json_array_foreach(
 					json_object_get(flow, "runs"), j, run)
 					ret |= add_run(s, run,

@@ -246,6 +246,13 @@ def what_died_with_a_process_is_accounted_for_if_all_its_ledgers_are_there():
     dead = dict(report("a", [source((5, 10))]), killed=True)
     m, _ = judge(0, dead, report("b", [sink((5, 12))]))
     assert m["unproven_packets"] == 3 and m["unaccounted_packets"] == 0, m
+    # a sink that was killed before anything came, and one that came back
+    a = report("a", [source((5, 10), reported=(14,))])
+    dead = dict(report("b", [sink()]), killed=True)
+    m, _ = judge(0, a, dead)
+    assert m["unproven_packets"] == 9 and m["lost_packets"] == 0, m
+    m, _ = judge(1, a, dead, report("b", [sink()], flit_hops=1))
+    assert m["unproven_packets"] == 0 and m["lost_packets"] == 9, m
 
 
 @case
