@@ -292,6 +292,30 @@ what_waits_is_still_while_the_fabric_is(void **state)
 	cb_close(&c);
 }
 
+/* The drain ends while the fabric is stilled, and the packet goes on. */
+static void
+what_waits_for_a_drain_is_under_way_while_the_fabric_is_stilled(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 1024);
+	cb_mark(&c, X, RL_MARK_LOOP_BEGIN);
+	cb_rx(&c, IN, 3, 1);
+	assert_int_equal(info(&c).packets, 1);
+	rl_core_still(c.core, true);
+	cb_advance(&c, 0);
+	assert_int_equal(rl_core_transit(c.core), 1);
+	cb_mark(&c, X, RL_MARK_LOOP_END);
+	cb_advance(&c, c.cfg.resume_delay_ns);
+	cb_advance(&c, 0);
+	cb_tx_all(&c);
+	cb_expect(&c, Y, 3, 0, 0);
+	assert_int_equal(rl_core_transit(c.core), 0);
+	rl_core_still(c.core, false);
+	cb_close(&c);
+}
+
 /*
  * A device that restarts may have links that do not train: what waits for them
  * does not keep a fabric from rest. It stays, even if its link comes up.
@@ -437,6 +461,9 @@ main(void)
 		     new_tables_take_what_waits_along),
 		CASE("[RES-1] what waits is still while the fabric is",
 		     what_waits_is_still_while_the_fabric_is),
+		CASE("[RES-1] what waits for a drain is under way while the "
+		     "fabric is stilled",
+		     what_waits_for_a_drain_is_under_way_while_the_fabric_is_stilled),
 		CASE("[RES-1] what waits for a link to train is at rest",
 		     what_waits_for_a_link_to_train_is_at_rest),
 		CASE("[RES-6] a probe without a way is dropped while flows are "
