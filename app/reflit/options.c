@@ -178,14 +178,12 @@ find_separator(int argc, char **argv)
 	return argc;
 }
 
-/* Without "--", --help means reflit's own. */
+/* Without "--", --help is reflit's own if it is first: a later one may be the
+ * value of an EAL option. */
 static bool
 asks(int argc, char **argv, const char *a, const char *b)
 {
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], a) == 0 || strcmp(argv[i], b) == 0)
-			return true;
-	return false;
+	return argc > 1 && (strcmp(argv[1], a) == 0 || strcmp(argv[1], b) == 0);
 }
 
 /* Whether there is such a file, or none yet. */

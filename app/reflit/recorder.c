@@ -85,7 +85,8 @@ recorder_command(struct app *app, const char *line)
 
 	if (n == 2 && strcmp(what, "controller") == 0)
 		ADD_LINE(app, "controller %.100s", where);
-	if (n != 3 || (strcmp(what, "device") != 0 && strcmp(what, "link") != 0))
+	if (n != 3 ||
+	    (strcmp(what, "device") != 0 && strcmp(what, "link") != 0))
 		return;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(verbs); i++)
 		if (strcmp(verb, verbs[i]) == 0)
@@ -116,10 +117,9 @@ static double
 header_chance(const struct app *app, uint32_t link, unsigned int end,
 	      double ber)
 {
-	const struct rl_phy_eth_counters *c =
-		&app->host.phy[2 * link + end].c;
-	const uint64_t mean =
-		c->tx_frames == 0 ? 0 : c->tx_bytes / c->tx_frames;
+	const struct rl_phy_eth_counters *c = &app->host.phy[2 * link + end].c;
+	const uint64_t mean = c->tx_frames == 0 ? 0
+						: c->tx_bytes / c->tx_frames;
 	const uint32_t bytes =
 		rl_frame_header_bytes((unsigned int)(mean / RL_FLIT_BYTES)) -
 		RL_FRAME_LINK_OFF;
@@ -166,7 +166,7 @@ add_noise(struct app *app, uint32_t link, unsigned int end)
 	if (poison != 0)
 		snprintf(text + at, sizeof(text) - at, " poison=%.9f", poison);
 	ADD_LINE(app, "noise %s %s",
-		      direction(app, link, end, way, sizeof(way)), text);
+		 direction(app, link, end, way, sizeof(way)), text);
 }
 
 void
@@ -207,12 +207,10 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		ADD_LINE(app, "cut %s silent", way);
 		break;
 	case RL_FAULT_STALL:
-		ADD_LINE(app, "stall %s for=%" PRIu64 "ns", way,
-			      order->value);
+		ADD_LINE(app, "stall %s for=%" PRIu64 "ns", way, order->value);
 		break;
 	case RL_FAULT_DROP:
-		ADD_LINE(app, "drop %s frame=%" PRIu64, way,
-			      order->value);
+		ADD_LINE(app, "drop %s frame=%" PRIu64, way, order->value);
 		break;
 	case RL_FAULT_BER:
 	case RL_FAULT_LOSS:
@@ -222,8 +220,7 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		add_noise(app, link, end);
 		break;
 	case RL_FAULT_CORRUPT:
-		ADD_LINE(app, "corrupt %s bytes=%" PRIu64, way,
-			      order->value);
+		ADD_LINE(app, "corrupt %s bytes=%" PRIu64, way, order->value);
 		break;
 	case RL_FAULT_TRIGGER: /* recorded when it happens */
 	case RL_FAULT_CLEAR:
@@ -249,8 +246,8 @@ static void
 note_cut(struct app *app, uint32_t link)
 {
 	const struct rl_fault_link *f = &app->host.fault[link];
-	const uint64_t t_ns = host_time_of(&app->host,
-					   atomic_load(&f->severed_ns));
+	const uint64_t t_ns =
+		host_time_of(&app->host, atomic_load(&f->severed_ns));
 	char name[2 * RL_NAME_MAX + 8];
 
 	for (unsigned int e = 0; e < 2; e++) {
@@ -258,7 +255,7 @@ note_cut(struct app *app, uint32_t link)
 			(struct rl_fault_order){ 0 };
 		if (rl_fault_light(f) && atomic_load(&f->dir[e].cut) != 0)
 			add(app, t_ns, true, "cut %s silent",
-			       direction(app, link, e, name, sizeof(name)));
+			    direction(app, link, e, name, sizeof(name)));
 	}
 	if (!rl_fault_light(f))
 		add(app, t_ns, true, "cut %s", APP_LINK(app, link));
@@ -303,7 +300,9 @@ typical_round_trip(const struct app *app)
 			struct rl_port_info info;
 
 			rl_port_info(app->host.fabric.dev[l->dev[e]]
-					     .port[l->port[e]].port, &info);
+					     .port[l->port[e]]
+					     .port,
+				     &info);
 			sum += info.srtt_ns;
 			n += info.srtt_ns != 0;
 		}
@@ -357,10 +356,11 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 		fprintf(f, "requests %.6f\n",
 			rl_min_u64(asked, t.sent - answers) /
 				(double)(t.sent - answers));
-	fprintf(f, "outcome sent %" PRIu64 "\noutcome delivered %" PRIu64
-		   "\noutcome lost %" PRIu64 "\noutcome duplicated %" PRIu64
-		   "\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64
-		   "\noutcome reported %" PRIu64 "\noutcome failovers %u\n",
+	fprintf(f,
+		"outcome sent %" PRIu64 "\noutcome delivered %" PRIu64
+		"\noutcome lost %" PRIu64 "\noutcome duplicated %" PRIu64
+		"\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64
+		"\noutcome reported %" PRIu64 "\noutcome failovers %u\n",
 		t.sent, t.delivered, t.lost, t.duplicated, t.reordered,
 		t.altered, t.reported, app->watch.failovers.n);
 }
@@ -384,8 +384,7 @@ put_faults(FILE *f, const struct app *app)
 
 	fprintf(f, "faults-before %" PRIu64 "\n", r->nfaults - kept);
 	for (uint64_t i = r->nfaults - kept; i < r->nfaults; i++) {
-		const struct recorder_fault *x =
-			&r->fault[i % RECORDER_FAULTS];
+		const struct recorder_fault *x = &r->fault[i % RECORDER_FAULTS];
 
 		fprintf(f, "%s %" PRIu64 " %s\n", x->played ? "fault" : "note",
 			since(app, x->t_ns), x->text);
@@ -413,9 +412,8 @@ int
 recorder_write(struct app *app, const char *path)
 {
 	const struct recorder *r = &app->recorder;
-	const uint64_t stop_ns = r->traffic_stop_ns != 0
-					 ? r->traffic_stop_ns
-					 : host_now(&app->host);
+	const uint64_t stop_ns = r->traffic_stop_ns != 0 ? r->traffic_stop_ns
+							 : host_now(&app->host);
 	const time_t now = time(NULL);
 	char date[32];
 	FILE *f = report_open(path);
@@ -427,15 +425,15 @@ recorder_write(struct app *app, const char *path)
 		fprintf(stderr, "reflit: %s: %s\n", path, strerror(-err));
 		return err;
 	}
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ",
-		 gmtime_r(&now, &tm));
-	fprintf(f, "reflit-recording 1\nversion %s\ndate %s\nconfig %s\n"
-		   "seed %" PRIu64 "\n",
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	fprintf(f,
+		"reflit-recording 1\nversion %s\ndate %s\nconfig %s\n"
+		"seed %" PRIu64 "\n",
 		RL_VERSION, date, app->opt.config, app->opt.seed);
 	put_fabric(f, app->fabric_text, app->fabric_len);
-	put_traffic(f, app, r->traffic_start_ns == 0
-				    ? 0
-				    : stop_ns - r->traffic_start_ns);
+	put_traffic(f, app,
+		    r->traffic_start_ns == 0 ? 0
+					     : stop_ns - r->traffic_start_ns);
 	put_faults(f, app);
 	put_events(f, app);
 	fprintf(f, "end\n");

@@ -39,6 +39,8 @@ def help_and_version_succeed():
 def unusable_arguments_exit_with_2():
     rows = (((), "--config"), (("--",), "--config"),
             (("--", "--what"), "--what"),
+            (("--file-prefix", "--version"), "no -- in"),
+            (("--file-prefix", "--help"), "no -- in"),
             (("--", "--config", "x", "y"), "what is 'y'"),
             (("--", "--config", "x", "--seed", "-1"), "--seed"),
             (("--", "--config", "x", "--seed", "1x"), "--seed"),
