@@ -247,6 +247,16 @@ hop_try(const struct rl_core *core, const struct rl_flit *pkt,
 	return core_holds(state) ? CORE_HOLD : CORE_GO;
 }
 
+/*
+ * Whether packets may overtake each other: receivers restore their order. Then
+ * none waits for a port while another one is alive.
+ */
+static bool
+core_reorders(const struct rl_core *core)
+{
+	return core->adapt_vl != RL_VCS;
+}
+
 /* Checks the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
@@ -254,10 +264,16 @@ core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 {
 	enum core_verdict v = CORE_STRAND;
 
-	for (unsigned int i = from; i < RL_FWD_ALTS && v == CORE_STRAND &&
+	for (unsigned int i = from; i < RL_FWD_ALTS &&
 				    e->hop[i].port != RL_FWD_PORT_NONE; i++) {
+		const enum core_verdict w = hop_try(core, pkt, e->hop[i]);
+
+		if (w == CORE_STRAND || w == v)
+			continue;
 		*hop = e->hop[i];
-		v = hop_try(core, pkt, *hop);
+		v = w;
+		if (v == CORE_GO || !core_reorders(core))
+			break;
 	}
 	return v;
 }
@@ -299,6 +315,7 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 {
 	struct rl_fwd_entry e;
 	enum core_verdict v = CORE_STRAND;
+	struct rl_fwd_hop other;
 
 	if (pkt->dst >= core->fwd->ndst)
 		return CORE_NO_PATH;
@@ -315,9 +332,17 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	}
 	if (v != CORE_GO)
 		v = core_scan(core, &e, pkt, 0, hop);
-	if (rl_unlikely(v == CORE_STRAND && core->fwd->grouped &&
-			core->p.beside != NULL))
-		v = core_scan_beside(core, &e, pkt, hop);
+	if (rl_unlikely((v == CORE_STRAND ||
+			 (v == CORE_HOLD && core_reorders(core))) &&
+			core->fwd->grouped && core->p.beside != NULL)) {
+		const enum core_verdict w =
+			core_scan_beside(core, &e, pkt, &other);
+
+		if (w == CORE_GO || v == CORE_STRAND) {
+			*hop = other;
+			v = w;
+		}
+	}
 	*rerouted = v == CORE_GO && hop->port != e.hop[0].port;
 	return v;
 }

@@ -113,6 +113,36 @@ one_flow_gets_what_four_parallel_links_carry(void **state)
 	assert_true(four > 3 * one);
 }
 
+/* @return packets that arrived in 50 us, with a link cut after 30, if there is
+   one */
+static uint64_t
+beside_a_cut(uint32_t link)
+{
+	const struct rl_sim_fault cut = { .t_ns = 30 * US,
+					  .kind = RL_SIM_CUT,
+					  .link = link,
+					  .dirs = RL_SIM_DIR_BOTH };
+
+	begin(FOUR_LINKS ADAPTIVE, RL_PATTERN_INCAST, 1.5);
+	if (link != UINT32_MAX)
+		assert_int_equal(rl_sim_fault_add(&plan.faults, &cut), 0);
+	plan.load.stop_ns = RL_NEVER;
+	plan.heal_ns = plan.limit_ns = 50 * US;
+	run();
+	return verdict.load.delivered;
+}
+
+/* Neither data nor the ACKs that it waits for are held for a dead link. */
+static void
+a_flow_of_many_paths_goes_on_at_once_if_one_dies(void **state)
+{
+	const uint64_t all = beside_a_cut(UINT32_MAX);
+
+	(void)state;
+	for (uint32_t link = 0; link < 12; link++)
+		assert_true(beside_a_cut(link) > all - all / 50);
+}
+
 /*
  * Nearly half way round all endpoints is the next but three groups: all of a group
  * send to one other, and share one link by shortest ways.
@@ -171,6 +201,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_flow_gets_what_four_parallel_links_carry),
+		cmocka_unit_test(
+			a_flow_of_many_paths_goes_on_at_once_if_one_dies),
 		cmocka_unit_test(
 			a_group_of_a_dragonfly_reaches_another_by_more_than_one_link),
 		cmocka_unit_test(links_may_die_under_flows_of_many_paths),

@@ -296,6 +296,31 @@ longer_ways_that_are_wrong_are_found(void **state)
 	rl_topo_free(&t);
 }
 
+/* No packet begins at s1.0, and to few destinations it is on a shortest way. */
+static void
+a_longer_way_may_be_left_where_no_shortest_one_leads(void **state)
+{
+	struct rl_check_report rep;
+	struct rl_route *r;
+	struct rl_topo t;
+	char err[RL_ERR_MAX];
+	uint32_t u;
+
+	(void)state;
+	build(&t, RL_TOPO_DRAGONFLY);
+	r = adaptive(&t, "reflit");
+	u = fix_dev(&t, "s1.0");
+	for (unsigned int p = 0; p < t.dev[u].nports; p++)
+		if (r->fwd[u].adapt_ends >> p & 1)
+			t.link[t.dev[u].port[p].link].failed = true;
+	assert_int_equal(rl_route_update(r, &t, NULL, err), 0);
+	assert_int_equal(rl_route_accept(r, &t, NULL, err), 0);
+	assert_int_equal(judge(&t, r, &rep), 0);
+	assert_int_equal(rep.joins, 36 * (t.nep - 1));
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
 /* A link that dies takes no packet on a longer way either. */
 static void
 longer_ways_are_proven_around_failures(void **state)
@@ -347,6 +372,8 @@ main(void)
 			packets_may_begin_with_a_longer_way_where_that_helps),
 		cmocka_unit_test(grids_have_shortest_ways_only),
 		cmocka_unit_test(longer_ways_that_are_wrong_are_found),
+		cmocka_unit_test(
+			a_longer_way_may_be_left_where_no_shortest_one_leads),
 		cmocka_unit_test(longer_ways_are_proven_around_failures),
 	};
 

@@ -13,6 +13,7 @@
 
 static uint64_t near[CB_DSTS];
 static uint8_t links[CB_DSTS];
+static bool parallel; /* ports 1 and 5 */
 
 static void
 open_adapt(struct core_bench *c, int ep)
@@ -25,6 +26,9 @@ open_adapt(struct core_bench *c, int ep)
 	c->fwd.adapt_vl = VL;
 	c->fwd.adapt_sls = 1;
 	cb_route(c, 0, 0, PORTS(5));
+	c->fwd.grouped = parallel;
+	c->beside[5] = parallel ? 1 : 5;
+	c->beside[1] = parallel ? 5 : 1;
 	cb_open(c, ep);
 	for (uint16_t i = 0; i < CB_PORTS; i++)
 		cb_mark(c, i, RL_MARK_LINK_UP);
@@ -201,6 +205,34 @@ an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
 	cb_close(&c);
 }
 
+/* Here receivers restore the order, so a packet need not wait for a port. */
+static void
+nothing_waits_for_a_port_while_another_one_is_alive(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	cb_route(&c, 0, 0, PORTS(5, 1, 2));
+	cb_mark(&c, 5, RL_MARK_LOOP_BEGIN);
+	cb_mark(&c, 1, RL_MARK_LOOP_BEGIN);
+	give(&c, 0);
+	assert_int_equal(got(&c, 2, 0), 1);
+	assert_int_equal(CB_COUNTER(&c, held_packets), 0);
+	cb_mark(&c, 2, RL_MARK_LOOP_BEGIN);
+	give(&c, 0);
+	assert_int_equal(CB_COUNTER(&c, held_packets), 1);
+	cb_close(&c);
+	/* nor for one of parallel links, which the tables do not list */
+	parallel = true;
+	open_adapt(&c, -1);
+	cb_mark(&c, 5, RL_MARK_LOOP_BEGIN);
+	give(&c, 0);
+	assert_int_equal(got(&c, 1, 0), 1);
+	cb_close(&c);
+	parallel = false;
+}
+
 /* To 0, two links away, a packet from port 0 may begin by port 2, too. */
 static void
 open_longer(struct core_bench *c)
@@ -312,6 +344,8 @@ main(void)
 			a_packet_that_can_only_wait_for_the_plane_gets_its_turn),
 		cmocka_unit_test(
 			an_endpoint_sends_data_on_the_plane_and_control_by_the_tables),
+		cmocka_unit_test(
+			nothing_waits_for_a_port_while_another_one_is_alive),
 		cmocka_unit_test(
 			a_longer_way_is_begun_where_its_queue_is_shorter_by_more),
 		cmocka_unit_test(ways_that_are_equal_are_shortest),
