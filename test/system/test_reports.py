@@ -287,6 +287,11 @@ def interrupted(args, words=None):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as p:
         before = ""
+        if words is not None:  # ten seconds pass without its work as well
+            time.sleep(1)
+            p.send_signal(signal.SIGSTOP)
+            time.sleep(9)
+            p.send_signal(signal.SIGCONT)
         while words is not None and words not in before:
             line = p.stderr.readline()
             assert line, (args, before, p.communicate())
@@ -306,7 +311,7 @@ def interrupted(args, words=None):
 
 def a_signal_ends_a_bench_in_the_middle_of_a_suite():
     status, report, err = interrupted(
-        (BENCH, "--reps", "1000", "sim"))
+        (BENCH, "--quick", "--reps", "1000", "sim"))
     assert status == 0, (status, err)
     assert report["interrupted"] is True and "sim" in report, report
     assert "ended early" in err, err
