@@ -421,8 +421,9 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 }
 
 /*
- * One that goes back, or comes after flits that were new, is the first of a replay.
- * What is lost of one looks like its end.
+ * A frame of a replay begins one if it goes back, or comes after flits that were
+ * new. Two replays count as one if all is lost that the second repeats of the
+ * first.
  */
 static void
 rx_replay(struct rl_port *port, const struct rl_frame_hdr *h, uint32_t seq)
