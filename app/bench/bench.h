@@ -75,9 +75,6 @@ double bench_quantile(const double v[], unsigned int n, double q);
 /** Sorts n values in place. */
 void bench_sort(double v[], unsigned int n);
 
-/** Their spread: the middle half of them, as a part of the median. */
-double bench_spread(double v[], unsigned int n);
-
 /** A spread above this says that the machine was too busy to say anything. */
 #define BENCH_NOISY 0.2
 

@@ -76,7 +76,8 @@ bench_median(double v[], unsigned int n)
 	return bench_quantile(v, n, 0.5);
 }
 
-double
+/* Their spread: the middle half of them, as a part of the median. */
+static double
 bench_spread(double v[], unsigned int n)
 {
 	const double median = bench_median(v, n);

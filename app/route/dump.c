@@ -75,7 +75,8 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 		t->link[port->link].k);
 }
 
-bool
+/* Whether packets of src are routed to dst: both are there, together. */
+static bool
 route_pair(const struct route_app *app, uint32_t src, uint32_t dst)
 {
 	const struct rl_topo *t = &app->cfg.topo;

@@ -142,9 +142,6 @@ void route_parts_each(struct route_app *app,
 		      void (*look)(struct route_app *app));
 void route_parts_free(struct route_app *app);
 
-/** Whether packets of @p src are routed to @p dst: both are there, together. */
-bool route_pair(const struct route_app *app, uint32_t src, uint32_t dst);
-
 /**
  * Prints all that the options ask for, the proof last. @return the exit status
  */

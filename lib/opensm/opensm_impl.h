@@ -72,9 +72,6 @@ void osm_open(struct osm_read *r, enum rl_opensm_file file);
 /** The next line. @return 1, 0: the end; or -EINVAL after saying why */
 int osm_next(struct osm_read *r, enum rl_opensm_file file);
 
-/** The hexadecimal number behind the first @p key, or 0. */
-uint64_t osm_hex_after(const char *p, const char *key);
-
 int osm_read_lfts(struct osm_read *r);
 int osm_read_sl2vl(struct osm_read *r);
 int osm_read_paths(struct osm_read *r);

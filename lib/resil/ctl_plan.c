@@ -22,7 +22,7 @@ end_order(struct rl_controller *c, uint32_t end, enum rl_local_port_order order)
 	e->order_sent = false;
 }
 
-void
+static void
 ctl_port_order(struct rl_controller *c, uint32_t link,
 	       enum rl_local_port_order order, uint64_t now_ns)
 {

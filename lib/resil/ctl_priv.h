@@ -232,8 +232,6 @@ void ctl_msg(const struct rl_controller *c, uint32_t dev,
 	     enum rl_resil_msg_type type, struct rl_resil_msg *m);
 
 /* ctl_plan.c */
-void ctl_port_order(struct rl_controller *c, uint32_t link,
-		    enum rl_local_port_order order, uint64_t now_ns);
 /** After the install, orders ports of removed or avoided links down. */
 void ctl_removed_down(struct rl_controller *c, uint64_t now_ns);
 /** Brings all links back that are down only because they are degraded. */

@@ -149,9 +149,6 @@ void reflit_dor_all(const struct route_grid *gr, uint32_t t,
 /** Sets up the escape classes for destination t; rf->tree leads there. */
 void reflit_grid_classes(struct reflit *rf);
 
-/** Links between s and t by their positions. */
-uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
-
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
 

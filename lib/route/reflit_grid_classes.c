@@ -138,7 +138,8 @@ classes_late(struct reflit *rf, uint32_t w)
 	}
 }
 
-uint32_t
+/* Links between s and t by their positions. */
+static uint32_t
 reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 {
 	uint32_t sum = 0;

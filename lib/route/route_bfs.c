@@ -171,7 +171,8 @@ route_bfs_flows(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 		near_several(n, g, e);
 }
 
-void
+/* The choice of each node, which adds flows and load. */
+static void
 route_bfs_choose(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	uint16_t *way = n->way == NULL ? NULL :

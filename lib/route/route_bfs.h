@@ -70,12 +70,10 @@ void route_bfs_kept(struct route_bfs *n, const struct route_graph *g,
 		    uint32_t e);
 
 /** Steps of route_bfs_dst(): dist and queue; flows of the endpoints attached to
-    each node; the choice of each node, which adds flows and load. */
+    each node. */
 void route_bfs_search(struct route_bfs *n, const struct route_graph *g,
 		      uint32_t e);
 void route_bfs_flows(struct route_bfs *n, const struct route_graph *g,
 		     uint32_t e);
-void route_bfs_choose(struct route_bfs *n, const struct route_graph *g,
-		      uint32_t e);
 
 #endif /* ROUTE_BFS_H */

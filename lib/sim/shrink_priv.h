@@ -27,13 +27,6 @@ bool shrink_keep(struct shrinking *sh);
 /** The plan's faults as a list of its own. @return false: no memory */
 bool shrink_faults(struct shrinking *sh);
 
-/**
- * Gives the plan the fabric in which device d has become map[d], or has gone
- * (UINT32_MAX), and link @p drop has gone, as a list of links; faults follow.
- * @return false: there is no such fabric; the step must be ended all the same
- */
-bool shrink_topo(struct shrinking *sh, const uint32_t *map, uint32_t drop);
-
 /** All that can be done to the fabric, once. shrink_topo.c */
 void shrink_fabric(struct shrinking *sh);
 

@@ -115,7 +115,12 @@ make(struct shrinking *sh, struct smaller *m, const uint32_t *map,
 	return true;
 }
 
-bool
+/*
+ * Gives the plan the fabric in which device d has become map[d], or has gone
+ * (UINT32_MAX), and link drop has gone, as a list of links; faults follow. False:
+ * there is no such fabric; the step must be ended all the same.
+ */
+static bool
 shrink_topo(struct shrinking *sh, const uint32_t *map, uint32_t drop)
 {
 	const struct rl_topo *t = &sh->plan->cfg.topo;

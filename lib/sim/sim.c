@@ -382,7 +382,8 @@ sim_next_other(const struct rl_sim *s)
 	return t;
 }
 
-uint64_t
+/* The time of the next role or device that is due. */
+static uint64_t
 sim_next_role(const struct rl_sim *s)
 {
 	uint64_t t = RL_NEVER;

@@ -340,8 +340,6 @@ void sim_role_wake(struct rl_sim *s);
 void sim_time(struct rl_sim *s, uint64_t t_ns);
 /** @return time of the next fault, controller action or notice */
 uint64_t sim_next_other(const struct rl_sim *s);
-/** @return time of the next role or device that is due */
-uint64_t sim_next_role(const struct rl_sim *s);
 
 /* sim_turn.c: replace those of sim_heap.c for devices with turns */
 void sim_turn_ready(struct rl_sim *s, uint32_t role);
@@ -491,8 +489,6 @@ void sim_dir_update(struct sim_dir *d);
 /** Tells the listener of a frame; d->tapped. */
 void sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
 		   const struct rl_sim_frame *f, enum rl_sim_fate fate);
-/** @return when a full wire accepts frames again; RL_NEVER: now */
-uint64_t sim_wire_room_ns(const struct sim_end *end);
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
 /** Corrupts a packet from the core to this wire, as its rates demand. */
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);

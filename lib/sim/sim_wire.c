@@ -510,7 +510,8 @@ wire_status(void *phy)
 	return end->phy_up ? RL_PHY_UP : RL_PHY_DOWN;
 }
 
-uint64_t
+/* When a full wire accepts frames again; RL_NEVER: now. */
+static uint64_t
 sim_wire_room_ns(const struct sim_end *end)
 {
 	const struct rl_sim *s = end->part->sim;

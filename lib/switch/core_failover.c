@@ -63,7 +63,7 @@ rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev)
 }
 
 /* The only function that writes an egress's state. */
-void
+static void
 core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 {
 	struct core_port *cp = &core->port[port];

@@ -252,8 +252,6 @@ void core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt);
 /* core_failover.c */
 void core_event(struct rl_core *core, enum rl_core_event_type type,
 		uint16_t port, uint32_t packets, uint64_t now_ns);
-void core_set_state(struct rl_core *core, uint16_t port,
-		    enum rl_egress_state to);
 void core_arm(struct rl_core *core, uint64_t due_ns);
 void core_fence_all(struct rl_core *core, uint64_t now_ns);
 /** Whether traffic of a dead port is still being rerouted. */

@@ -155,19 +155,3 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 					     l->delivered_packets +
 						     l->reported_packets);
 }
-
-bool
-rl_ledger_balanced(const struct rl_ledger *l)
-{
-	return l->unknown_packets == 0 && l->inexact == 0 &&
-	       l->sent_packets == l->delivered_packets + l->reported_packets +
-					  l->lost_packets;
-}
-
-bool
-rl_ledger_clean(const struct rl_ledger *l)
-{
-	return rl_ledger_balanced(l) && l->lost_packets == 0 &&
-	       l->duplicated_packets == 0 && l->reordered_packets == 0 &&
-	       l->corrupted_packets == 0;
-}

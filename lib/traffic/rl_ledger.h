@@ -61,13 +61,4 @@ struct rl_ledger_look {
 void rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[],
 		    uint32_t n);
 
-/**
- * Any thread. Whether every packet sent is delivered or reported, once, in
- * order, unaltered, and the sums balance.
- */
-bool rl_ledger_clean(const struct rl_ledger *l);
-
-/** Any thread. Whether the sums balance, whatever was lost. */
-bool rl_ledger_balanced(const struct rl_ledger *l);
-
 #endif /* RL_LEDGER_H */

@@ -27,7 +27,7 @@ every_pattern_sends_what_is_asked_and_the_books_are_clean(void **state)
 		open_world((enum rl_pattern_kind)k, true, &c);
 		run_until(RL_NEVER);
 		l = books();
-		assert_true(rl_ledger_clean(&l));
+		assert_true(ledger_clean(&l));
 		assert_int_equal(l.sent_packets,
 				 300 * (k == RL_PATTERN_INCAST ? EPS - 1 : EPS));
 		assert_int_equal(l.delivered_packets, l.sent_packets);
@@ -52,7 +52,7 @@ the_load_is_kept_in_the_mean(void **state)
 	open_world(RL_PATTERN_UNIFORM, true, &c);
 	run_until(RL_NEVER);
 	l = books();
-	assert_true(rl_ledger_clean(&l));
+	assert_true(ledger_clean(&l));
 	/* 10^5 slots, five endpoints, three flits in ten slots */
 	assert_in_range(l.sent_flits, 142500, 157500);
 	close_world();
@@ -119,16 +119,16 @@ losses_with_retry_are_repaired_and_without_are_counted_exactly(void **state)
 		w.drop = 50;
 		run_until(RL_NEVER);
 		l = books();
-		assert_true(rl_ledger_balanced(&l));
+		assert_true(ledger_balanced(&l));
 		assert_int_equal(l.duplicated_packets, 0);
 		assert_int_equal(l.reordered_packets, 0);
 		assert_int_equal(l.corrupted_packets, 0);
 		if (retry) {
 			assert_int_equal(l.lost_packets, 0);
-			assert_true(rl_ledger_clean(&l));
+			assert_true(ledger_clean(&l));
 		} else {
 			assert_in_range(l.lost_packets, 30, 120);
-			assert_false(rl_ledger_clean(&l));
+			assert_false(ledger_clean(&l));
 		}
 		close_world();
 	}
@@ -147,8 +147,8 @@ what_cannot_be_delivered_is_reported_not_lost(void **state)
 	w.cut_off = 3;
 	run_until(RL_NEVER);
 	l = books();
-	assert_true(rl_ledger_balanced(&l));
-	assert_true(rl_ledger_clean(&l));
+	assert_true(ledger_balanced(&l));
+	assert_true(ledger_clean(&l));
 	assert_in_range(l.reported_packets, 150, 250);
 	assert_int_equal(l.delivered_packets + l.reported_packets, 500);
 	close_world();
@@ -168,15 +168,15 @@ a_crash_excuses_what_was_held_and_what_was_on_its_way(void **state)
 	w.cut_off = 3;
 	run_until(1000000);
 	l = books();
-	assert_false(rl_ledger_clean(&l));
+	assert_false(ledger_clean(&l));
 	for (unsigned int i = 0; i < EPS; i++)
 		if (i != 3)
 			rl_tg_excuse(w.tg[i], 3);
 	l = books();
-	assert_false(rl_ledger_clean(&l));
+	assert_false(ledger_clean(&l));
 	rl_tg_crashed(w.tg[3]);
 	l = books();
-	assert_true(rl_ledger_clean(&l));
+	assert_true(ledger_clean(&l));
 	assert_int_equal(l.delivered_packets + l.reported_packets,
 			 l.sent_packets);
 	assert_true(l.delivered_packets > 0);
@@ -200,13 +200,13 @@ a_report_of_a_packet_that_arrived_does_not_make_it_lost(void **state)
 	rl_tg_report(w.tg[0], &r);
 	rl_tg_report(w.tg[0], &r);
 	l = books();
-	assert_true(rl_ledger_clean(&l));
+	assert_true(ledger_clean(&l));
 	assert_int_equal(l.reported_delivered, 1);
 	assert_int_equal(l.reported_packets, 0);
 	r.tag = f->sent; /* never sent */
 	rl_tg_report(w.tg[0], &r);
 	l = books();
-	assert_false(rl_ledger_balanced(&l));
+	assert_false(ledger_balanced(&l));
 	close_world();
 }
 
@@ -259,7 +259,7 @@ the_checker_tells_late_twice_damaged_and_foreign_packets(void **state)
 	assert_int_equal(n->delivered_packets, 5);
 	/* by the ledger, these were never sent */
 	l = books();
-	assert_false(rl_ledger_balanced(&l));
+	assert_false(ledger_balanced(&l));
 	assert_int_equal(l.unknown_packets, 6);
 	/* and what one client saw stands in the sums of all */
 	assert_int_equal(l.reordered_packets, 1);
@@ -284,7 +284,7 @@ more_came_than_was_sent_is_said_flow_by_flow(void **state)
 	forge(sent + 6, false);
 	l = books();
 	assert_int_equal(l.unknown_packets, 7);
-	assert_false(rl_ledger_balanced(&l));
+	assert_false(ledger_balanced(&l));
 	close_world();
 }
 
@@ -305,7 +305,7 @@ what_clients_cannot_remember_makes_books_inexact(void **state)
 		forge(n, false);
 	l = books();
 	assert_true(l.inexact > 0);
-	assert_false(rl_ledger_balanced(&l));
+	assert_false(ledger_balanced(&l));
 	close_world();
 }
 
@@ -364,7 +364,7 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 	}
 	run_until(RL_NEVER);
 	l = books();
-	assert_true(rl_ledger_clean(&l) && l.sent_packets > 100);
+	assert_true(ledger_clean(&l) && l.sent_packets > 100);
 	const uint64_t before = l.sent_packets;
 
 	for (unsigned int i = 0; i < EPS; i++) {
@@ -373,7 +373,7 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 	}
 	run_until(RL_NEVER);
 	l = books();
-	assert_true(rl_ledger_clean(&l));
+	assert_true(ledger_clean(&l));
 	assert_int_equal(l.sent_packets, before + 50 * EPS);
 	close_world();
 }

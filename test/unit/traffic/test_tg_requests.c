@@ -31,7 +31,7 @@ every_request_is_answered_once(void **state)
 		w.drop = 30;
 		run_until(RL_NEVER);
 		l = books();
-		assert_true(rl_ledger_clean(&l));
+		assert_true(ledger_clean(&l));
 		assert_int_equal(l.sent_packets,
 				 300 * EPS + SUM(sent_responses));
 		assert_int_equal(SUM(delivered_requests), SUM(sent_requests));
@@ -82,7 +82,7 @@ each_kind_has_a_class_of_service_of_its_own(void **state)
 		w.drop = 30;
 		run_until(RL_NEVER);
 		l = books();
-		assert_true(rl_ledger_clean(&l));
+		assert_true(ledger_clean(&l));
 		assert_int_equal(sent_in(RL_KIND_REQUEST), SUM(sent_requests));
 		assert_int_equal(sent_in(RL_KIND_RESPONSE),
 				 SUM(sent_requests));

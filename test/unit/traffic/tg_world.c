@@ -146,7 +146,7 @@ books(void)
 	struct rl_ledger l;
 
 	rl_ledger_close(&l, w.tg, EPS);
-	if (!rl_ledger_balanced(&l))
+	if (!ledger_balanced(&l))
 		return l;
 	/* [DRL-7] at rest, a look at running clients gives the same totals */
 	rl_ledger_look(&look, w.tg, EPS);

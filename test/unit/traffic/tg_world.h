@@ -50,4 +50,23 @@ void run_until(uint64_t end_ns);
 
 struct rl_ledger books(void);
 
+/* Whether the sums balance, whatever was lost. */
+static inline bool
+ledger_balanced(const struct rl_ledger *l)
+{
+	return l->unknown_packets == 0 && l->inexact == 0 &&
+	       l->sent_packets == l->delivered_packets + l->reported_packets +
+					  l->lost_packets;
+}
+
+/* Whether every packet sent is delivered or reported, once, in order, unaltered,
+   and the sums balance. */
+static inline bool
+ledger_clean(const struct rl_ledger *l)
+{
+	return ledger_balanced(l) && l->lost_packets == 0 &&
+	       l->duplicated_packets == 0 && l->reordered_packets == 0 &&
+	       l->corrupted_packets == 0;
+}
+
 #endif /* TG_WORLD_H */
