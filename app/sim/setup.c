@@ -220,7 +220,6 @@ static int
 set_up(struct setup *s, const struct options *o)
 {
 	char err[ERR_BYTES];
-	int ret;
 
 	if (set_profile(&s->plan.cfg, o->profile) != 0)
 		return EXIT_UNUSABLE;
@@ -251,41 +250,33 @@ set_up(struct setup *s, const struct options *o)
 	}
 	if (s->run && check_load(&s->plan.load) != 0)
 		return EXIT_UNUSABLE;
-	ret = set_routes(&s->plan, o);
-	return ret;
+	return set_routes(&s->plan, o);
 }
 
 int
 setup_open(struct setup *s, const struct options *o)
 {
-	char err[ERR_BYTES];
-	int ret;
-
-	memset(s, 0, sizeof(*s));
 	if (o->config == NULL) {
+		memset(s, 0, sizeof(*s));
 		fprintf(stderr, "reflit-sim: which fabric? Use --config FILE\n");
 		return EXIT_UNUSABLE;
 	}
-	if (rl_config_read(o->config, &s->plan.cfg, err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
-	ret = set_up(s, o);
-	if (ret != EXIT_KEPT)
-		setup_close(s);
-	return ret;
+	return setup_open_text(s, o, o->config, NULL);
 }
 
 int
 setup_open_text(struct setup *s, const struct options *o, const char *name,
 		const char *text)
 {
+	struct rl_config *cfg = &s->plan.cfg;
 	char err[ERR_BYTES];
 	int ret;
 
 	memset(s, 0, sizeof(*s));
-	if (rl_config_read_text(name, text, strlen(text), &s->plan.cfg, err,
-				sizeof(err)) != 0) {
+	ret = text == NULL ? rl_config_read(name, cfg, err, sizeof(err)) :
+			     rl_config_read_text(name, text, strlen(text), cfg,
+						 err, sizeof(err));
+	if (ret != 0) {
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}

@@ -127,7 +127,7 @@ void options_help(void);
 /** @return an exit status; EXIT_KEPT: @p s is ready */
 int setup_open(struct setup *s, const struct options *o);
 void setup_close(struct setup *s);
-/** The same from text in memory, for a built-in fabric. */
+/** The same from @p text, for a built-in fabric; NULL: from file @p name. */
 int setup_open_text(struct setup *s, const struct options *o,
 		    const char *name, const char *text);
 
