@@ -55,7 +55,8 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_timer));
 	l->refused = place(&at, cfg->max_flows * sizeof(uint32_t));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
-	l->cc = place(&at, cfg->congestion == RL_CONGESTION_NONE
+	l->cc = place(&at, cfg->congestion == RL_CONGESTION_NONE &&
+				   cfg->order == RL_ORDER_PATH
 				   ? 0
 				   : cfg->max_flows * sizeof(struct ep_cc));
 	l->win = place(&at, l->win_total * l->win_bytes);

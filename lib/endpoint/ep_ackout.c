@@ -53,6 +53,10 @@ ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns
 		return;
 	flow->flags |= EPF_RX_SEEN;
 	flow->unacked = (uint16_t)(before + n);
+	if (rl_unlikely(ep_spread_untold(ep, flow))) {
+		ep_ack_soon(ep, flow);
+		return;
+	}
 	if (flow->unacked >= limit) {
 		wait = hold_ns(ep, flow, now_ns);
 		if (wait == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ep_congest.h"
+#include "ep_ctrl.h"
 
 /*
  * How much a flow may have in flight [EP-9]. Once a round trip a flit is timed.
@@ -49,6 +50,8 @@
  */
 #define QUEUED_MAX 128
 #define QUEUED_ALL 256
+/** Over many paths, as many on each of so many. */
+#define QUEUED_PATHS 4
 /** But a quarter of its window may be: round trips differ by a frame or two. */
 #define QUEUED_PART 4
 /** Rounds with a queue until one at the floor. */
@@ -64,6 +67,33 @@ static uint32_t
 floor_flits(const struct rl_ep *ep)
 {
 	return ep->cfg.max_packet_flits;
+}
+
+/*
+ * The largest window. Over many paths nearly all that is in flight may wait for
+ * order at the receiver, whose room all flows to it share [EP-10].
+ */
+static uint32_t
+most_flits(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	uint32_t share;
+
+	if (ep->cfg.order == RL_ORDER_PATH)
+		return ep->cfg.window_flits;
+	share = ep->cfg.rx_buffer_flits >> ep->cc[flow - ep->flow].share;
+	return rl_min_u32(ep->cfg.window_flits,
+			  rl_max_u32(share, floor_flits(ep)));
+}
+
+void
+ep_cc_share(const struct rl_ep *ep, struct ep_flow *flow, uint8_t flags)
+{
+	if (ep->cfg.order == RL_ORDER_PATH)
+		return;
+	ep->cc[flow - ep->flow].share =
+		(flags >> EP_CTRL_SHARE_SHIFT) & EP_SHARE_MAX;
+	if (!is_on(ep) || flow->window > most_flits(ep, flow))
+		flow->window = (uint16_t)most_flits(ep, flow);
 }
 
 void
@@ -111,7 +141,7 @@ static void
 grow(const struct rl_ep *ep, struct ep_flow *flow, uint32_t by)
 {
 	flow->window = (uint16_t)rl_min_u32(flow->window + by,
-					    ep->cfg.window_flits);
+					    most_flits(ep, flow));
 }
 
 static void
@@ -139,9 +169,10 @@ drain(const struct rl_ep *ep, struct ep_flow *flow, struct ep_cc *cc,
 
 /** The round at the floor took @p rtt_ns. */
 static void
-drained(struct ep_flow *flow, struct ep_cc *cc, uint64_t rtt_ns, bool asked)
+drained(const struct rl_ep *ep, struct ep_flow *flow, struct ep_cc *cc,
+	uint64_t rtt_ns, bool asked)
 {
-	flow->window = cc->kept;
+	flow->window = (uint16_t)rl_min_u32(cc->kept, most_flits(ep, flow));
 	cc->kept = 0;
 	if (asked && rtt_ns >= cc->before_ns - cc->before_ns / 4)
 		cc->base_ns = rtt_ns;
@@ -151,12 +182,14 @@ drained(struct ep_flow *flow, struct ep_cc *cc, uint64_t rtt_ns, bool asked)
 static uint32_t
 queued_aim(const struct rl_ep *ep)
 {
+	const uint32_t paths =
+		ep->cfg.order == RL_ORDER_ENDPOINT ? QUEUED_PATHS : 1;
 	uint32_t flows = 1;
 
 	for (unsigned int l = 0; l < RL_SLS; l++)
 		flows += ep->tx_flows[l];
 	return rl_max_u32(floor_flits(ep),
-			  rl_min_u32(QUEUED_MAX, QUEUED_ALL / flows));
+			  paths * rl_min_u32(QUEUED_MAX, QUEUED_ALL / flows));
 }
 
 void
@@ -176,7 +209,7 @@ ep_cc_round(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns)
 	if (cc->base_ns == 0 || rtt_ns < cc->base_ns)
 		cc->base_ns = rtt_ns;
 	if (cc->kept != 0) {
-		drained(flow, cc, rtt_ns, asked);
+		drained(ep, flow, cc, rtt_ns, asked);
 		return;
 	}
 	free_ns = cc->base_ns + ep->jitter_ns +

@@ -15,8 +15,12 @@
 struct ep_cc {
 	uint64_t base_ns; /**< the shortest; 0: none yet */
 	uint64_t before_ns; /**< the one before a round at the floor */
-	uint32_t rounds;    /**< with a queue, since there was none */
+	uint16_t rounds;    /**< with a queue, since there was none */
 	uint16_t kept; /**< window before a round at the floor; 0: in none */
+	uint8_t share; /**< the peer's room is for 2^n flows */
+	/* receiver: ep_spread.c */
+	uint8_t told; /**< the same, as the peer knows it */
+	uint16_t seen; /**< 1 + ep_spread.epoch when a flit of it came last */
 };
 
 /** The window of a new flow. */
@@ -34,5 +38,7 @@ void ep_cc_asked(const struct rl_ep *ep, struct ep_flow *flow);
  * adjusts the window.
  */
 void ep_cc_round(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns);
+/** A flit of the peer with @p flags says for how many flows its room is. */
+void ep_cc_share(const struct rl_ep *ep, struct ep_flow *flow, uint8_t flags);
 
 #endif /* EP_CONGEST_H */

@@ -116,6 +116,8 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	}
 	if (c.cmd == EP_CMD_NAK_GBN || c.map_bytes > 0)
 		ep_ack_carried(ep, flow);
+	if (c.map_bytes > 0)
+		c.flags = ep_spread_tell(ep, flow);
 	emit(ep, flow, &c, out, now_ns);
 	EP_COUNT(ep, nak_sent);
 	return true;
@@ -150,6 +152,13 @@ emit_late(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return done;
 }
 
+static uint8_t
+receiver_flags(struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return (uint8_t)(ep_spread_tell(ep, flow) |
+			 (flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0));
+}
+
 /**
  * Answers a probe, with the flits that are missing before it: this asks for
  * them, so no NAK is needed.
@@ -162,7 +171,7 @@ emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		.cmd = EP_CMD_ECHO,
 		.n = ep_ack_number(ep, flow),
 		.tag = flow->echo,
-		.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
+		.flags = receiver_flags(ep, flow),
 	};
 
 	if (!(flow->flags & EPF_ECHO_NOW) || room == 0)
@@ -242,7 +251,7 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		const struct ep_ctrl c = {
 			.cmd = EP_CMD_ACK,
 			.n = ep_ack_number(ep, flow),
-			.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
+			.flags = receiver_flags(ep, flow),
 		};
 
 		flow->flags &= ~(EPF_BUSY_NOW | EPF_SYNC_ACK_NOW);
@@ -264,7 +273,7 @@ static bool
 waits_for_data(const struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	if ((flow->flags & EPF_OWES) != EPF_ACK_NOW ||
-	    !ep_profile_ack_rides(ep, flow))
+	    !ep_profile_ack_rides(ep, flow) || ep_spread_untold(ep, flow))
 		return false;
 	if (flow->ack_by == 0)
 		flow->ack_by = (uint32_t)rl_deadline(

@@ -16,7 +16,9 @@
  * |       | number of the probe; else 0                                   |
  * | 28-31 | incarnation of the sender; 0: it has none                     |
  * | 32-35 | incarnation of the receiver, as the sender knows it; 0: not   |
- * | 36    | ACK, echo: bit 0: busy, the client of the flow takes nothing  |
+ * | 36    | ACK, echo: bit 0: busy, the client of the flow takes nothing; |
+ * |       | ACK, echo, NAK with a bitmap: bits 1-4: the reorder room of    |
+ * |       | the sender is for 2^n flows                                    |
  * | 37-39 | base of the bitmap                                            |
  * | 40-   | bitmap: bit i set asks for n + 1 + base + i                   |
  *
@@ -64,6 +66,8 @@ enum ep_cmd {
 #define EP_CTRL_MAP_OFF 40
 #define EP_CTRL_MAP_MAX 64
 #define EP_CTRL_BUSY 0x01 /**< in the flags */
+#define EP_CTRL_SHARE_SHIFT 1 /**< in the flags, ... */
+#define EP_SHARE_MAX 15	      /**< ... four bits */
 /** Bytes without a bitmap, as counted by valid_bytes. */
 #define EP_CTRL_BYTES (EP_CTRL_MAP_OFF - 18)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "ep_congest.h"
 #include "ep_ctrl.h"
 #include "ep_priv.h"
 
@@ -91,6 +92,7 @@ on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	ep_time_echo(ep, flow, c->tag, now_ns);
 	ep_on_ack(ep, flow, c->n, now_ns);
 	ep_on_busy(ep, flow, c->flags & EP_CTRL_BUSY, now_ns);
+	ep_cc_share(ep, flow, c->flags);
 	if (asked)
 		ep_answered(ep, flow, now_ns);
 	if (!(flow->flags & EPF_TX_BUSY) && (asked || back) &&
@@ -128,6 +130,7 @@ tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 		else
 			ep_on_ack(ep, flow, c->n, now_ns);
 		ep_on_busy(ep, flow, c->flags & EP_CTRL_BUSY, now_ns);
+		ep_cc_share(ep, flow, c->flags);
 		break;
 	case EP_CMD_NAK_GBN:
 		ep_on_nak_gbn(ep, flow, c->n, now_ns);
@@ -137,6 +140,8 @@ tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 			ep_on_nak_one(ep, flow, c->n);
 		else
 			ep_on_nak_map(ep, flow, c, now_ns);
+		if (c->map_bytes != 0)
+			ep_cc_share(ep, flow, c->flags);
 		break;
 	}
 }

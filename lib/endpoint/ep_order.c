@@ -236,7 +236,6 @@ ep_order_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
 	     uint64_t now_ns)
 {
 	const uint16_t n = head->pkt_flits;
-
 	EP_COUNT_N(ep, rx_ok, n);
 	flow->expect += n;
 	flow->rx_pos = (uint16_t)(flow->rx_pos + n);
@@ -570,6 +569,7 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	const int32_t d = rl_seq_diff(seq, flow->expect);
 	const int side = ep->isn ? compare(flow, &p) : d;
 
+	ep_spread_arrived(ep, flow, 1, f->wire[7] & RL_FLIT_ASKS_ACK);
 	if (!shown && flow->sure != ep->hurt) {
 		/* something is missing: this one, or another */
 		drop(ep, f, RL_EPC_rx_unsure);

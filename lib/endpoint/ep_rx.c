@@ -313,6 +313,7 @@ take_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
 	const bool acks = rl_flit_cmd(head->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(head->wire);
 
+	ep_spread_arrived(ep, flow, head->pkt_flits, asks);
 	ep_order_run(ep, flow, head, now_ns);
 	if (asks)
 		ep_ack_soon(ep, flow);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ep_priv.h"
+#include "ep_congest.h"
+#include "ep_ctrl.h"
 
 /*
  * One flow over many paths [EP-10]. Flits of a flow overtake each other all the
@@ -20,6 +21,12 @@
  *
  * While an answer waits later probes change nothing: what they ask about may
  * have been sent again after the first one.
+ *
+ * If many send to one, nearly all that is in flight may wait here for what is
+ * late. What finds no room is lost, and found missing only after the wait. So
+ * the endpoint counts flows: those that filled their window with one of as many
+ * flits as it has room for. It tells their senders, and each keeps as much in flight as its
+ * part of the room (ep_congest.c).
  */
 
 /** The most is known for one to two of these. */
@@ -77,6 +84,51 @@ ep_spread_needless(struct rl_ep *ep, uint64_t now_ns)
 		return;
 	note(&ep->spread, wait_ns / 4 * 3, now_ns);
 	ep->spread.grown_ns = now_ns + wait_ns;
+}
+
+void
+ep_spread_arrived(struct rl_ep *ep, const struct ep_flow *flow, uint32_t n,
+		  bool asks)
+{
+	struct ep_spread *s = &ep->spread;
+	const uint16_t now = (uint16_t)(s->epoch + 1);
+	struct ep_cc *cc;
+
+	if (rl_likely(ep->cfg.order == RL_ORDER_PATH))
+		return;
+	cc = &ep->cc[flow - ep->flow];
+	if (cc->seen != now &&
+	    (asks || ep->cfg.congestion == RL_CONGESTION_NONE)) {
+		cc->seen = now;
+		s->flows++;
+		if (s->flows > 1u << s->share && s->share < EP_SHARE_MAX)
+			s->share++;
+	}
+	s->flits += n;
+	if (s->flits < ep->cfg.rx_buffer_flits)
+		return;
+	/* fewer by more than chance: three quarters of half as many */
+	if (8u * s->flows < (3u << s->share) + 8 && s->share > 0)
+		s->share--;
+	s->flits = 0;
+	s->flows = 0;
+	s->epoch++;
+}
+
+bool
+ep_spread_untold(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return ep->cfg.order == RL_ORDER_ENDPOINT &&
+	       ep->cc[flow - ep->flow].told != ep->spread.share;
+}
+
+uint8_t
+ep_spread_tell(struct rl_ep *ep, const struct ep_flow *flow)
+{
+	if (ep->cfg.order == RL_ORDER_PATH)
+		return 0;
+	ep->cc[flow - ep->flow].told = ep->spread.share;
+	return (uint8_t)(ep->spread.share << EP_CTRL_SHARE_SHIFT);
 }
 
 bool

@@ -15,6 +15,10 @@ struct ep_spread {
 	uint64_t most_ns[2]; /**< in this period and the last one */
 	uint64_t period_ns;  /**< when this one began */
 	uint64_t grown_ns;   /**< the wait does not grow again until then */
+	uint32_t flits;	     /**< that came in this epoch, ... */
+	uint16_t flows;	     /**< ... and flows that they are of */
+	uint16_t epoch;
+	uint8_t share; /**< reorder room is for 2^n flows */
 };
 
 /** How long a gap may be due to a detour, and is not asked for. */
@@ -24,6 +28,14 @@ void ep_spread_came(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
 		    uint64_t now_ns);
 /** It had come before: the wait may have been too short. */
 void ep_spread_needless(struct rl_ep *ep, uint64_t now_ns);
+/** @p n flits have come, whatever becomes of them: counts flows. @p asks: the
+    last one asks for an ACK, as those do that fill a window. */
+void ep_spread_arrived(struct rl_ep *ep, const struct ep_flow *flow,
+		       uint32_t n, bool asks);
+/** Whether the sender of a flow does not know its share of the room. */
+bool ep_spread_untold(const struct rl_ep *ep, const struct ep_flow *flow);
+/** Its share, as a flag of the stand-alone flit that will tell it. */
+uint8_t ep_spread_tell(struct rl_ep *ep, const struct ep_flow *flow);
 /** A probe. @return whether its answer waits for what is missing */
 bool ep_spread_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** Answers if it is time. @return when it is next due */

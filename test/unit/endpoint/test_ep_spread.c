@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ep_congest.h"
 #include "ep_ctrl.h"
 #include "ep_fixture.h"
 #include "rl_prng.h"
@@ -292,6 +293,77 @@ it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs(void **state)
 	}
 }
 
+/* Flows that fill their windows share the room; it is one part for up to two of
+   them, then for up to four. */
+static void
+room_is_shared_by_the_flows_that_fill_their_windows(void **state)
+{
+	static const uint8_t want[] = { 0, 1, 2, 2, 3, 3, 3, 3, 4 };
+	struct rl_ep_cfg cfg;
+	struct rl_ep *ep;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.order = RL_ORDER_ENDPOINT;
+	cfg.congestion = RL_CONGESTION_DELAY;
+	cfg.rx_buffer_flits = 128;
+	fx_open(&fx, &cfg, 2, 4000);
+	ep = fx.ep[1];
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want); i++) {
+		ep_spread_arrived(ep, &ep->flow[i], 1, false);
+		ep_spread_arrived(ep, &ep->flow[i], 1, true);
+		ep_spread_arrived(ep, &ep->flow[i], 1, true);
+		assert_int_equal(ep->spread.share, want[i]);
+	}
+	assert_true(ep_spread_untold(ep, &ep->flow[3]));
+	assert_int_equal(ep_spread_tell(ep, &ep->flow[3]), 8);
+	assert_false(ep_spread_untold(ep, &ep->flow[3]));
+	/* the rest of an epoch, and one of seven flows, nearly a half of 16 */
+	for (unsigned int i = 0; i < 128 - 27 + 128; i++)
+		ep_spread_arrived(ep, &ep->flow[i % 7], 1, true);
+	assert_int_equal(ep->spread.share, 4);
+	for (unsigned int i = 0; i < 128; i++)
+		ep_spread_arrived(ep, &ep->flow[i % 6], 1, true);
+	assert_int_equal(ep->spread.share, 3);
+	for (unsigned int i = 0; i < 3 * 128; i++)
+		ep_spread_arrived(ep, &ep->flow[7], 1, true);
+	assert_int_equal(ep->spread.share, 0);
+	fx_close(&fx);
+}
+
+/* A sender keeps no more in flight than its part, and a packet at least. */
+static void
+a_window_is_no_larger_than_its_part_of_the_room(void **state)
+{
+	struct rl_ep_cfg cfg;
+	struct ep_flow *flow;
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		fx_cfg(&cfg);
+		cfg.order = RL_ORDER_ENDPOINT;
+		cfg.congestion = k == 0 ? RL_CONGESTION_NONE
+					: RL_CONGESTION_DELAY;
+		cfg.window_flits = 256;
+		cfg.rx_buffer_flits = 512;
+		cfg.max_packet_flits = 32;
+		fx_open(&fx, &cfg, 2, 4000);
+		flow = &fx.ep[0]->flow[0];
+		flow->window = 256;
+		ep_cc_share(fx.ep[0], flow, 1 << EP_CTRL_SHARE_SHIFT);
+		assert_int_equal(flow->window, 256);
+		ep_cc_share(fx.ep[0], flow,
+			    3 << EP_CTRL_SHARE_SHIFT | EP_CTRL_BUSY);
+		assert_int_equal(flow->window, 64);
+		ep_cc_share(fx.ep[0], flow, 0xff);
+		assert_int_equal(flow->window, 32);
+		/* with congestion control it grows when it was too small */
+		ep_cc_share(fx.ep[0], flow, 2 << EP_CTRL_SHARE_SHIFT);
+		assert_int_equal(flow->window, k == 0 ? 128 : 32);
+		fx_close(&fx);
+	}
+}
+
 int
 main(void)
 {
@@ -308,6 +380,10 @@ main(void)
 			a_probe_that_overtakes_data_is_answered_once_they_have_had_time),
 		cmocka_unit_test(
 			it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs),
+		cmocka_unit_test(
+			room_is_shared_by_the_flows_that_fill_their_windows),
+		cmocka_unit_test(
+			a_window_is_no_larger_than_its_part_of_the_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
