@@ -236,8 +236,9 @@ is_put(const json_t *whole, FILE *f)
 static void
 not_written(const char *program, const char *path)
 {
-	fprintf(stderr, "%s: cannot write %s: %s\n", program,
-		is_stdout(path) ? "standard output" : path,
+	if (path == NULL || is_stdout(path))
+		path = "standard output";
+	fprintf(stderr, "%s: cannot write %s: %s\n", program, path,
 		errno != 0 ? strerror(errno) : "no memory");
 }
 
