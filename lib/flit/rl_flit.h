@@ -211,14 +211,6 @@ rl_is_token(const struct rl_flit *head)
 #define RL_FLIT_CMD_OFF 18
 #define RL_FLIT_CMD_PROBE 4
 
-/** Whether a packet asks what has arrived of the data of its flow ahead of it. */
-static inline bool
-rl_is_probe(const struct rl_flit *head)
-{
-	return head->class == RL_CLASS_CTRL &&
-	       head->wire[RL_FLIT_CMD_OFF] == RL_FLIT_CMD_PROBE;
-}
-
 /** The flit that a wire image belongs to. */
 static inline struct rl_flit *
 rl_flit_of(uint8_t *wire)

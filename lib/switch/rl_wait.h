@@ -99,6 +99,14 @@ struct rl_wait {
 
 /* What the room reads of a packet. */
 
+/** Whether it asks what has arrived of the data of its flow ahead of it. */
+static inline bool
+rl_is_probe(const struct rl_flit *pkt)
+{
+	return pkt->class == RL_CLASS_CTRL &&
+	       pkt->wire[RL_FLIT_CMD_OFF] == RL_FLIT_CMD_PROBE;
+}
+
 /**
  * Key of its flow: destination, source, class of service; control apart, but for
  * probes. A probe that passed its data would call them lost.
