@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When what waits in a core finds a way: new tables, and others that give up. */
 #include "parts.h"
+#include "rl_wait.h"
 #include "room_bench.h"
 
 /* Flow 1 goes by X, or by Z, as X is dead: c.cfg is set, and may be changed. */
