@@ -27,6 +27,7 @@ export function story(f, r) {
     }
   if (ends.length === 0 || f.link[last] === "-")
     return null;
+  ends.sort((a, b) => f.at_ns[a] - f.at_ns[b]);
   /* the first that was about this link; if it failed, what was tried next */
   for (let i = 0; r && r.cause && i < r.cause.length; i++)
     if (r.at_ns[i] >= from && (rec ? rec.outcome !== "done"
