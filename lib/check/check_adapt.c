@@ -3,9 +3,9 @@
  * The adaptive plane: every hop must lead strictly nearer to the destination, by
  * the checker's own count of links, so no packet goes round and every packet
  * arrives if it never leaves the plane. The one exception is a packet's first hop
- * between switches, which no packet makes twice. Where it may leave, it must arrive by the
- * tables: check_states.c goes on from there, with the SLs that packets can have
- * at that device.
+ * between switches, which no packet makes twice. Where it may leave, it must
+ * arrive by the tables: check_states.c goes on from there, with the SLs that
+ * packets can have at that device.
  */
 #include "check_adapt.h"
 

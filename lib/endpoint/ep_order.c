@@ -236,6 +236,7 @@ ep_order_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
 	     uint64_t now_ns)
 {
 	const uint16_t n = head->pkt_flits;
+
 	EP_COUNT_N(ep, rx_ok, n);
 	flow->expect += n;
 	flow->rx_pos = (uint16_t)(flow->rx_pos + n);

@@ -290,8 +290,9 @@ route_adapt(struct rl_route *route, const struct rl_topo *topo,
 	a.dist = calloc(topo->ndev, sizeof(*a.dist));
 	a.order = calloc(topo->ndev, sizeof(*a.order));
 	a.fit = calloc(topo->ndev, sizeof(*a.fit));
-	ret = m->adapt == NULL || m->adapt_links == NULL || a.dist == NULL || a.order == NULL ||
-		a.fit == NULL ? -ENOMEM : 0;
+	if (m->adapt == NULL || m->adapt_links == NULL || a.dist == NULL ||
+	    a.order == NULL || a.fit == NULL)
+		ret = -ENOMEM;
 	if (ret == 0) {
 		adapt_planes(route, topo, vl);
 		adapt_roles(route, topo);

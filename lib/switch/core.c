@@ -257,6 +257,23 @@ core_reorders(const struct rl_core *core)
 	return core->adapt_vl != RL_VCS;
 }
 
+/*
+ * Takes a hop if it is better than the one found so far, @p v. @return whether no
+ * other could be better
+ */
+static bool
+hop_take(const struct rl_core *core, const struct rl_flit *pkt,
+	 struct rl_fwd_hop hop, struct rl_fwd_hop *best, enum core_verdict *v)
+{
+	const enum core_verdict w = hop_try(core, pkt, hop);
+
+	if (w < *v) {
+		*best = hop;
+		*v = w;
+	}
+	return *v == CORE_GO || (*v == CORE_HOLD && !core_reorders(core));
+}
+
 /* Checks the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
@@ -265,42 +282,34 @@ core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 	enum core_verdict v = CORE_STRAND;
 
 	for (unsigned int i = from; i < RL_FWD_ALTS &&
-				    e->hop[i].port != RL_FWD_PORT_NONE; i++) {
-		const enum core_verdict w = hop_try(core, pkt, e->hop[i]);
-
-		if (w == CORE_STRAND || w == v)
-			continue;
-		*hop = e->hop[i];
-		v = w;
-		if (v == CORE_GO || !core_reorders(core))
+				    e->hop[i].port != RL_FWD_PORT_NONE; i++)
+		if (hop_take(core, pkt, e->hop[i], hop, &v))
 			break;
-	}
 	return v;
 }
 
 /*
- * The same for links parallel to those of an entry, which has room for only a
- * few of them [DRL-2].
+ * Goes on with links parallel to those of an entry, which has room for only a
+ * few of them [DRL-2]. @return the verdict on @p hop, found so far: @p v
  */
 static enum core_verdict
 core_scan_beside(const struct rl_core *core, const struct rl_fwd_entry *e,
-		 const struct rl_flit *pkt, struct rl_fwd_hop *hop)
+		 const struct rl_flit *pkt, struct rl_fwd_hop *hop,
+		 enum core_verdict v)
 {
 	const uint16_t *const beside = core->p.beside;
-	enum core_verdict v = CORE_STRAND;
+	bool done = v == CORE_HOLD && !core_reorders(core);
 
-	for (unsigned int i = 0; i < RL_FWD_ALTS && v == CORE_STRAND &&
+	for (unsigned int i = 0; i < RL_FWD_ALTS && !done &&
 				 e->hop[i].port != RL_FWD_PORT_NONE; i++) {
 		const uint16_t first = e->hop[i].port;
+		struct rl_fwd_hop h = e->hop[i];
 
-		if (hop_back_beside(core, pkt, e->hop[i]))
+		if (hop_back_beside(core, pkt, h))
 			continue;
-		*hop = e->hop[i];
-		for (uint16_t p = beside[first];
-		     p != first && v == CORE_STRAND; p = beside[p]) {
-			hop->port = p;
-			v = hop_try(core, pkt, *hop);
-		}
+		for (h.port = beside[first]; h.port != first && !done;
+		     h.port = beside[h.port])
+			done = hop_take(core, pkt, h, hop, &v);
 	}
 	return v;
 }
@@ -315,7 +324,6 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 {
 	struct rl_fwd_entry e;
 	enum core_verdict v = CORE_STRAND;
-	struct rl_fwd_hop other;
 
 	if (pkt->dst >= core->fwd->ndst)
 		return CORE_NO_PATH;
@@ -332,17 +340,9 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	}
 	if (v != CORE_GO)
 		v = core_scan(core, &e, pkt, 0, hop);
-	if (rl_unlikely((v == CORE_STRAND ||
-			 (v == CORE_HOLD && core_reorders(core))) &&
-			core->fwd->grouped && core->p.beside != NULL)) {
-		const enum core_verdict w =
-			core_scan_beside(core, &e, pkt, &other);
-
-		if (w == CORE_GO || v == CORE_STRAND) {
-			*hop = other;
-			v = w;
-		}
-	}
+	if (rl_unlikely(v != CORE_GO && core->fwd->grouped &&
+			core->p.beside != NULL))
+		v = core_scan_beside(core, &e, pkt, hop, v);
 	*rerouted = v == CORE_GO && hop->port != e.hop[0].port;
 	return v;
 }

@@ -30,7 +30,7 @@ enum core_age {
 	CORE_OLD, /**< looped, held, or without a path until now */
 };
 
-/** What a lookup found. */
+/** What a lookup found, the best first. */
 enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
 
 /** What happens to the rest of an open packet (cut-through). */

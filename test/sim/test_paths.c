@@ -89,27 +89,30 @@ run(void)
 	assert_int_equal(verdict.load.corrupted + verdict.load.reported, 0);
 }
 
-/*
- * Packets that arrived in 20 us, in which a link carries 1,250. That is too
- * short for a window that grows from round trip to round trip.
- */
+/* @return packets that arrive until then; what is under way counts as nothing */
 static uint64_t
-one_flow(const char *text)
+arrived_by(uint64_t end_ns)
 {
-	begin(text, RL_PATTERN_INCAST, 4.0);
 	plan.load.stop_ns = RL_NEVER;
-	plan.heal_ns = plan.limit_ns = 20 * US;
+	plan.heal_ns = plan.limit_ns = end_ns;
 	run();
 	return verdict.load.delivered;
 }
 
+/*
+ * A link carries 1,250 packets in 20 us. That is too short for a window that
+ * grows from round trip to round trip.
+ */
 static void
 one_flow_gets_what_four_parallel_links_carry(void **state)
 {
-	const uint64_t one = one_flow(FOUR_LINKS);
-	const uint64_t four = one_flow(FOUR_LINKS ADAPTIVE);
+	uint64_t one, four;
 
 	(void)state;
+	begin(FOUR_LINKS, RL_PATTERN_INCAST, 4.0);
+	one = arrived_by(20 * US);
+	begin(FOUR_LINKS ADAPTIVE, RL_PATTERN_INCAST, 4.0);
+	four = arrived_by(20 * US);
 	print_message("20 us: %llu packets on one link, %llu on four\n",
 		      (unsigned long long)one, (unsigned long long)four);
 	assert_in_range(one, 1100, 1250);
@@ -123,15 +126,15 @@ one_flow_gets_what_four_parallel_links_carry(void **state)
 static void
 all_may_send_to_one_whose_room_is_small(void **state)
 {
+	uint64_t all;
+
 	(void)state;
 	begin(TORUS_SMALL ADAPTIVE, RL_PATTERN_INCAST, 1.0);
-	plan.load.stop_ns = RL_NEVER;
-	plan.heal_ns = plan.limit_ns = 100 * US;
-	run();
+	all = arrived_by(100 * US);
 	print_message("100 us: %llu packets from 15 senders\n",
-		      (unsigned long long)verdict.load.delivered);
+		      (unsigned long long)all);
 	/* a link carries 6,250 */
-	assert_true(verdict.load.delivered > 5500);
+	assert_true(all > 5500);
 }
 
 /* @return packets that arrived in 50 us, with a link cut after 30, if there is
@@ -147,10 +150,7 @@ beside_a_cut(uint32_t link)
 	begin(FOUR_LINKS ADAPTIVE, RL_PATTERN_INCAST, 1.5);
 	if (link != UINT32_MAX)
 		assert_int_equal(rl_sim_fault_add(&plan.faults, &cut), 0);
-	plan.load.stop_ns = RL_NEVER;
-	plan.heal_ns = plan.limit_ns = 50 * US;
-	run();
-	return verdict.load.delivered;
+	return arrived_by(50 * US);
 }
 
 /* Neither data nor the ACKs that it waits for are held for a dead link. */
@@ -165,26 +165,19 @@ a_flow_of_many_paths_goes_on_at_once_if_one_dies(void **state)
 }
 
 /*
- * Nearly half way round all endpoints is the next but three groups: all of a group
- * send to one other, and share one link by shortest ways.
+ * Nearly half way round all endpoints is the next but three groups: all of a
+ * group send to one other, and share one link by shortest ways.
  */
-static uint64_t
-group_to_group(const char *text)
-{
-	begin(text, RL_PATTERN_TORNADO, 1.0);
-	plan.load.stop_ns = RL_NEVER;
-	plan.heal_ns = plan.limit_ns = 30 * US;
-	run();
-	return verdict.load.delivered;
-}
-
 static void
 a_group_of_a_dragonfly_reaches_another_by_more_than_one_link(void **state)
 {
-	const uint64_t tables = group_to_group(DRAGONFLY);
-	const uint64_t all = group_to_group(DRAGONFLY ADAPTIVE);
+	uint64_t tables, all;
 
 	(void)state;
+	begin(DRAGONFLY, RL_PATTERN_TORNADO, 1.0);
+	tables = arrived_by(30 * US);
+	begin(DRAGONFLY ADAPTIVE, RL_PATTERN_TORNADO, 1.0);
+	all = arrived_by(30 * US);
 	print_message("30 us: %llu packets by the tables, %llu by all ways\n",
 		      (unsigned long long)tables, (unsigned long long)all);
 	assert_true(2 * all > 3 * tables);

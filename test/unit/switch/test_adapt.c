@@ -13,7 +13,7 @@
 
 static uint64_t near[CB_DSTS];
 static uint8_t links[CB_DSTS];
-static bool parallel; /* ports 1 and 5 */
+static bool parallel; /* ports 5, 1 and 2 */
 
 static void
 open_adapt(struct core_bench *c, int ep)
@@ -28,7 +28,8 @@ open_adapt(struct core_bench *c, int ep)
 	cb_route(c, 0, 0, PORTS(5));
 	c->fwd.grouped = parallel;
 	c->beside[5] = parallel ? 1 : 5;
-	c->beside[1] = parallel ? 5 : 1;
+	c->beside[1] = parallel ? 2 : 1;
+	c->beside[2] = parallel ? 5 : 2;
 	cb_open(c, ep);
 	for (uint16_t i = 0; i < CB_PORTS; i++)
 		cb_mark(c, i, RL_MARK_LINK_UP);
@@ -229,6 +230,13 @@ nothing_waits_for_a_port_while_another_one_is_alive(void **state)
 	cb_mark(&c, 5, RL_MARK_LOOP_BEGIN);
 	give(&c, 0);
 	assert_int_equal(got(&c, 1, 0), 1);
+	cb_mark(&c, 1, RL_MARK_LOOP_BEGIN);
+	give(&c, 0);
+	assert_int_equal(got(&c, 2, 0), 1);
+	assert_int_equal(CB_COUNTER(&c, held_packets), 0);
+	cb_mark(&c, 2, RL_MARK_LOOP_BEGIN);
+	give(&c, 0);
+	assert_int_equal(CB_COUNTER(&c, held_packets), 1);
 	cb_close(&c);
 	parallel = false;
 }
