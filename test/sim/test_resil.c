@@ -77,11 +77,12 @@ begin(struct story *s, const char *fabric, const char *faults, double load)
 		.min_flits = 1,
 		.max_flits = 8,
 		.cos = 1,
-		.stop_ns = 1 * MS,
+		/* recoveries are over by then */
+		.stop_ns = 600000,
 		.seed = 1,
 		.nep = (uint16_t)p->cfg.topo.nep,
 	};
-	p->heal_ns = 1 * MS;
+	p->heal_ns = 600000;
 	p->limit_ns = 400 * MS;
 	p->inspect = inspect;
 	p->inspect_ctx = s;
@@ -257,7 +258,7 @@ a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 	static struct story s;
 
 	(void)state;
-	begin(&s, TORUS, "100us crash s1.1\n600us restart s1.1\n", 0.02);
+	begin(&s, TORUS, "100us crash s1.1\n400us restart s1.1\n", 0.02);
 	s.plan.faults.f[0].lasting = false;
 	s.plan.reports_ok = true; /* to e1.1 there is no way meanwhile */
 	tell(&s);
@@ -373,7 +374,7 @@ a_link_is_removed_and_added_without_loss_or_disorder(void **state)
 
 	(void)state;
 	begin(&s, TORUS,
-	      "100us remove s3.0-s3.3\n600us add s3.0-s3.3\n", 0.05);
+	      "100us remove s3.0-s3.3\n400us add s3.0-s3.3\n", 0.05);
 	tell(&s);
 	assert_int_equal(s.v.load.delivered, s.v.load.sent);
 	assert_int_equal(s.v.sim.drops[RL_DROP_NO_PATH], 0);
@@ -426,8 +427,6 @@ a_second_failure_at_any_moment_is_absorbed(void **state)
 				 "100us cut s0.0-s0.1\n%lluns cut s2.2-s2.3\n",
 				 (unsigned long long)at_ns[i]);
 			begin(&s, fabric, faults, 0.02);
-			/* both recoveries are over by then */
-			s.plan.load.stop_ns = s.plan.heal_ns = 600000;
 			tell(&s);
 			assert_int_equal(s.v.load.delivered, s.v.load.sent);
 			assert_int_equal(s.rec[s.nrec - 1].outcome,
