@@ -299,16 +299,20 @@ static void
 flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
 {
 	struct rl_fault_bits *b = &d->bits;
+	uint8_t *at = f->data + RL_FRAME_LINK_OFF;
 	uint64_t wrong = 0;
 
-	for (uint32_t i = RL_FRAME_LINK_OFF; i < f->len; i++) {
+	for (uint32_t n, left = f->len - RL_FRAME_LINK_OFF; left > 0;
+	     at += n, left -= n) {
 		if (b->at == 0)
 			bits_next_span(b);
-		if (b->hit) {
-			f->data[i] ^= b->mask[b->at];
-			wrong += (uint32_t)__builtin_popcount(b->mask[b->at]);
+		n = rl_min_u32(left, RL_ERROR_SPAN_MAX - b->at);
+		for (uint32_t i = 0; b->hit && i < n; i++) {
+			at[i] ^= b->mask[b->at + i];
+			wrong += (uint32_t)__builtin_popcount(
+				b->mask[b->at + i]);
 		}
-		b->at = (b->at + 1) % RL_ERROR_SPAN_MAX;
+		b->at = (b->at + n) % RL_ERROR_SPAN_MAX;
 	}
 	d->c.flipped_bits += wrong;
 	d->c.corrupted_frames += wrong != 0;

@@ -122,9 +122,8 @@ rx_count_error(struct rl_port *port, enum rl_frame_error e,
 	};
 
 	port->c[counter[e]]++;
-	/* with a key, a stranger's doing is no error of the link's */
-	if (e == RL_FRAME_CHECK_ERR && port->p.auth == NULL)
-		port_detect_hurt(port, PORT_HURT_BAD, 1);
+	if (e == RL_FRAME_CHECK_ERR)
+		port_detect_bad(port);
 	if (e == RL_FRAME_VERSION_ERR && port->link.state == RL_LINK_INIT)
 		rx_version(port, rl_frame_init_version(frame, len), now_ns);
 }

@@ -105,5 +105,6 @@ port_auth_ok(struct rl_port *port, uint8_t *frame, uint32_t bytes,
 		}
 	}
 	PORT_COUNT(port, rx_auth_error);
+	port_detect_bad(port);
 	return false;
 }

@@ -411,6 +411,29 @@ port_detect_hurt(struct rl_port *port, enum port_hurt kind, uint32_t n)
 	port->detect.errors = true;
 }
 
+/*
+ * A frame cannot be read. With a key it may be a stranger's, which is no error of
+ * the link's: that is known if a proven frame shows that some are missing.
+ */
+static inline void
+port_detect_bad(struct rl_port *port)
+{
+	if (port->p.auth == NULL)
+		port_detect_hurt(port, PORT_HURT_BAD, 1);
+	else
+		port->detect.doubt = true;
+}
+
+/* Flits are missing. */
+static inline void
+port_detect_gap(struct rl_port *port)
+{
+	port_detect_hurt(port, PORT_HURT_LOST, 1);
+	if (port->detect.doubt)
+		port_detect_hurt(port, PORT_HURT_BAD, 1);
+	port->detect.doubt = false;
+}
+
 /* --- port_event.c ------------------------------------------------------- */
 
 struct rl_port_event *port_event(struct rl_port *port,

@@ -47,7 +47,7 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 	if (port->rx.nak_sent)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
-	port_detect_hurt(port, PORT_HURT_LOST, 1);
+	port_detect_gap(port);
 	port->rx.nak_sent = true;
 	port_owe(port, OWE_NAK);
 }
@@ -389,7 +389,7 @@ rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
 	if (seq == port->rx.expected)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
-	port_detect_hurt(port, PORT_HURT_LOST, 1);
+	port_detect_gap(port);
 	port->rx.expected = seq;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		port_packet_lost(port, vc, now_ns);
