@@ -11,6 +11,8 @@
 #include "report.h"
 #include "telemetry_mirror.h"
 
+#define COS_MAX 16 /* four bits of a transaction header */
+
 static uint32_t
 flows_of(const struct app *app, uint32_t e)
 {
@@ -66,6 +68,69 @@ const struct telemetry_list telemetry_flows = {
 				       "rx_held_flits" },
 	.texts = 3, .numbers = 8, .most = 80,
 	.total = count_flows, .rows = add_flows,
+};
+
+/* What the flows of a class of service have together. */
+struct class_sum {
+	uint64_t flows, outstanding, resend, held;
+};
+
+/* @return how many classes have flows */
+static uint32_t
+sum_classes(const struct app *app, struct class_sum of[COS_MAX])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t n = 0;
+
+	memset(of, 0, COS_MAX * sizeof(*of));
+	for (uint32_t e = 0; e < t->nep; e++)
+		for (uint32_t i = 0; i < flows_of(app, e); i++) {
+			struct rl_ep_flow_info f;
+			struct class_sum *c;
+
+			rl_ep_flow_info(app->host.fabric.dev[t->ep_dev[e]]
+						.core.ep, i, &f);
+			c = &of[f.cos % COS_MAX];
+			n += c->flows++ == 0;
+			c->outstanding += f.tx_sent - f.tx_acked;
+			c->resend += f.tx_resend_flits;
+			c->held += f.rx_held_flits;
+		}
+	return n;
+}
+
+static uint32_t
+count_classes(const struct app *app)
+{
+	struct class_sum of[COS_MAX];
+
+	return sum_classes(app, of);
+}
+
+static void
+add_classes(const struct app *app, uint32_t from, uint32_t to,
+	    struct mirror_table *t)
+{
+	struct class_sum of[COS_MAX];
+	uint32_t at = 0;
+
+	sum_classes(app, of);
+	for (uint64_t cos = 0; cos < COS_MAX; cos++) {
+		const struct class_sum *c = &of[cos];
+
+		if (c->flows != 0 && at >= from && at < to)
+			mirror_row(t, NULL,
+				   (uint64_t[]){ cos, c->flows, c->outstanding,
+						 c->resend, c->held });
+		at += c->flows != 0;
+	}
+}
+
+const struct telemetry_list telemetry_classes = {
+	.name = (const char *const[]){ "cos", "flows", "outstanding_flits",
+				       "resend_flits", "held_flits" },
+	.numbers = 5, .most = COS_MAX, .total = count_classes,
+	.rows = add_classes,
 };
 
 static int
@@ -241,23 +306,29 @@ static void
 add_buckets(const struct app *app, uint32_t from, uint32_t to,
 	    struct mirror_table *t)
 {
-	struct rl_hist h;
+	struct rl_delay *by_vc = app_delays(app);
 	uint32_t at = 0;
 
-	app_latency(app, &h);
-	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
-		if (h.bucket[i] == 0)
-			continue;
-		if (at >= from && at < to)
-			mirror_row(t, NULL, (uint64_t[]){ rl_hist_upper(i),
-							  h.bucket[i] });
-		at++;
+	for (uint32_t i = 0; by_vc != NULL && i < RL_HIST_BUCKETS; i++) {
+		uint64_t row[2 + RL_VCS] = { rl_hist_upper(i) };
+
+		for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+			row[2 + vc] = by_vc[vc].latency.bucket[i];
+			row[1] += row[2 + vc];
+		}
+		if (row[1] != 0 && at >= from && at < to)
+			mirror_row(t, NULL, row);
+		at += row[1] != 0;
 	}
+	free(by_vc);
 }
 
 const struct telemetry_list telemetry_histogram = {
-	.name = (const char *const[]){ "upper_ns", "count_n" },
-	.numbers = 2, .most = 250, .total = count_buckets, .rows = add_buckets,
+	.name = (const char *const[]){ "upper_ns", "count_n", "vc0_n", "vc1_n",
+				       "vc2_n", "vc3_n", "vc4_n", "vc5_n",
+				       "vc6_n", "vc7_n" },
+	.numbers = 2 + RL_VCS, .most = 80, .total = count_buckets,
+	.rows = add_buckets,
 };
 
 int

@@ -133,6 +133,7 @@ telemetry_dict_fn telemetry_channel;
 /* telemetry_flow.c */
 telemetry_dict_fn telemetry_endpoint, telemetry_switch, telemetry_traffic,
 	telemetry_latency, telemetry_recoveries, telemetry_lcores;
-extern const struct telemetry_list telemetry_flows, telemetry_histogram;
+extern const struct telemetry_list telemetry_flows, telemetry_classes,
+	telemetry_histogram;
 
 #endif /* TELEMETRY_MIRROR_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,20 +250,18 @@ alarms(const struct scrape *s)
 
 /* Bounds of telemetry's buckets are finer, and these are among them. */
 static void
-latency(const struct scrape *s)
+latency_of(const struct scrape *s, const json_t *upper, const json_t *counts,
+	   const struct labels *of)
 {
 	static const char name[] = "reflit_latency_seconds";
 	static const char help[] = "From send to delivery of packets.";
-	json_t *list = tel_list(s->tel, s->source, "/reflit/histogram");
-	json_t *upper = json_object_get(list, "upper_ns");
-	json_t *counts = json_object_get(list, "count_n");
-	struct labels all = s->base;
+	struct labels all = *of;
 	uint64_t sum = 0;
 	size_t i = 0;
 
 	for (unsigned int b = FIRST_BUCKET; b <= LAST_BUCKET; b++) {
 		const uint64_t bound_ns = (1ull << b) - 1;
-		struct labels l = s->base;
+		struct labels l = *of;
 		char le[32];
 
 		for (; i < json_array_size(upper) &&
@@ -276,6 +275,64 @@ latency(const struct scrape *s)
 		sum += number(json_array_get(counts, i));
 	label(&all, "le", "+Inf");
 	sample_part(s->m, name, help, "_bucket", &all, sum);
+}
+
+/* By the VC of arrival. VC 0 is always there. */
+static void
+latency(const struct scrape *s)
+{
+	json_t *list = tel_list(s->tel, s->source, "/reflit/histogram");
+
+	for (unsigned int vc = 0; vc < 8; vc++) {
+		struct labels l = s->base;
+		const json_t *counts;
+		char name[8], key[16];
+		bool any = vc == 0;
+
+		snprintf(name, sizeof(name), "%u", vc);
+		snprintf(key, sizeof(key), "vc%u_n", vc);
+		counts = json_object_get(list, key);
+		for (size_t i = 0; i < json_array_size(counts) && !any; i++)
+			any = number(json_array_get(counts, i)) != 0;
+		label(&l, "vc", name);
+		if (any)
+			latency_of(s, json_object_get(list, "upper_ns"), counts,
+				   &l);
+	}
+	json_decref(list);
+}
+
+static void
+classes(const struct scrape *s)
+{
+	static const char *const gauge[][2] = {
+		{ "flows", "Flows of a class of service." },
+		{ "outstanding_flits", "Flits of a class that were sent and "
+				       "not acknowledged." },
+		{ "resend_flits", "Of these: to be sent again." },
+		{ "held_flits", "Flits of a class that wait for those before "
+				"them, where they arrive." },
+		{ NULL, NULL },
+	};
+	json_t *list = tel_list(s->tel, s->source, "/reflit/classes");
+	json_t *cos = json_object_get(list, "cos");
+
+	for (size_t i = 0; i < json_array_size(cos); i++) {
+		struct labels l = s->base;
+		char name[FAMILY_NAME_MAX];
+
+		snprintf(name, sizeof(name), "%" PRIu64,
+			 number(json_array_get(cos, i)));
+		label(&l, "class", name);
+		for (unsigned int k = 0; gauge[k][0] != NULL; k++) {
+			snprintf(name, sizeof(name), "reflit_class_%s",
+				 gauge[k][0]);
+			sample_count(s->m, FAMILY_GAUGE, name, gauge[k][1], &l,
+				     number(json_array_get(
+					     json_object_get(list, gauge[k][0]),
+					     i)));
+		}
+	}
 	json_decref(list);
 }
 
@@ -353,6 +410,7 @@ scrape(struct scrape *s, const char *path)
 		links(s);
 		ports(s);
 		devices(s);
+		classes(s);
 		latency(s);
 	}
 	json_decref(fabric);

@@ -395,6 +395,8 @@ bool port_detect_rests(const struct rl_port *port);
 /* Whether a peer that lives is heard in time, if frames take so long. */
 bool port_detect_hears(const struct rl_port *port, uint64_t frame_ns);
 void port_detect_rested(struct rl_port *port, uint64_t now_ns);
+void port_detect_bad(struct rl_port *port);
+void port_detect_gap(struct rl_port *port);
 
 /* Something of the peer's was heard. */
 static inline void
@@ -409,29 +411,6 @@ port_detect_hurt(struct rl_port *port, enum port_hurt kind, uint32_t n)
 {
 	port->detect.hurt[kind] += n;
 	port->detect.errors = true;
-}
-
-/*
- * A frame cannot be read. With a key it may be a stranger's, which is no error of
- * the link's: that is known if a proven frame shows that some are missing.
- */
-static inline void
-port_detect_bad(struct rl_port *port)
-{
-	if (port->p.auth == NULL)
-		port_detect_hurt(port, PORT_HURT_BAD, 1);
-	else
-		port->detect.doubt = true;
-}
-
-/* Flits are missing. */
-static inline void
-port_detect_gap(struct rl_port *port)
-{
-	port_detect_hurt(port, PORT_HURT_LOST, 1);
-	if (port->detect.doubt)
-		port_detect_hurt(port, PORT_HURT_BAD, 1);
-	port->detect.doubt = false;
 }
 
 /* --- port_event.c ------------------------------------------------------- */

@@ -16,9 +16,9 @@ import time
 
 import stress
 
-ASKED = ("/reflit/fabric", "/reflit/ports", "/reflit/flows", "/reflit/events",
-         "/reflit/recoveries", "/reflit/latency", "/reflit/lcores",
-         "/reflit/port,s0/0")
+ASKED = ("/reflit/fabric", "/reflit/ports", "/reflit/flows", "/reflit/classes",
+         "/reflit/events", "/reflit/recoveries", "/reflit/latency",
+         "/reflit/lcores", "/reflit/port,s0/0")
 EVERY = 0.1  # seconds between two looks
 
 

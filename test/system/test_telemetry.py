@@ -72,6 +72,16 @@ class Live:
             assert time.monotonic() < end, self.ask(cmd)
             time.sleep(0.05)
 
+    def whole(self, cmd):
+        """All pages of a list."""
+        page = self.ask(cmd)
+        out = {k: v for k, v in page.items() if isinstance(v, list)}
+        while page["start"] + page["count"] < page["total"]:
+            page = self.ask("%s,%d" % (cmd, page["start"] + page["count"]))
+            for k, v in out.items():
+                v += page[k]
+        return out
+
     def order(self, line):
         return self.ask("/reflit/order," + line)
 
@@ -133,6 +143,7 @@ def counters_grow_and_agree_with_the_report():
         flows = live.ask("/reflit/flows")
         links = live.ask("/reflit/links")
         lcores = live.ask("/reflit/lcores")
+        hist = live.whole("/reflit/histogram")
         report = live.end()
         for key in ("sent_packets", "delivered_packets", "sent_bytes"):
             assert traffic[key] == report[key], key
@@ -146,6 +157,40 @@ def counters_grow_and_agree_with_the_report():
                                                           ("e1", "e0")]
         assert sum(links["tx_flits"]) == report["flit_hops"]
         assert sum(lcores["ports"]) == 8 and min(lcores["rounds"]) > 0
+        by_vc = [hist["vc%d_n" % vc] for vc in range(8)]
+        assert hist["count_n"] == [sum(row) for row in zip(*by_vc)]
+        assert [(vc, sum(n)) for vc, n in enumerate(by_vc) if any(n)] == \
+            [(v["vc"], v["packets"]) for v in report["latency_by_vc"]]
+
+
+@case
+def classes_are_the_sums_of_their_flows():
+    with Box() as box, Live(box, "--allow-orders", "--classes", "3", "--load",
+                            "0.05") as live:
+        live.until("/reflit/flows", lambda f: sorted(f["cos"]) ==
+                   [0, 0, 1, 1, 2, 2])
+        live.order("link s0-s1 down")
+        before = {}
+        flows = live.ask("/reflit/flows")
+        while flows != before:  # until nothing moves
+            time.sleep(0.2)
+            before, flows = flows, live.ask("/reflit/flows")
+        got = live.ask("/reflit/classes")
+        want = {name: [] for name in ("cos", "flows", "outstanding_flits",
+                                      "resend_flits", "held_flits")}
+        for cos in range(3):
+            of = [i for i, c in enumerate(flows["cos"]) if c == cos]
+            want["cos"].append(cos)
+            want["flows"].append(len(of))
+            want["outstanding_flits"].append(sum(
+                flows["tx_sent"][i] - flows["tx_acked"][i] for i in of))
+            for name, column in (("resend_flits", "tx_resend_flits"),
+                                 ("held_flits", "rx_held_flits")):
+                want[name].append(sum(flows[column][i] for i in of))
+        assert {name: got[name] for name in want} == want, (got, flows)
+        assert min(got["outstanding_flits"]) > 0, got
+        live.order("link s0-s1 up")
+        live.end()
 
 
 @case

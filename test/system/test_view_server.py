@@ -329,8 +329,12 @@ ANSWERS = {
     "/reflit/devices": listed(name=["s0", "e0"], kind=["switch", "endpoint"]),
     "/reflit/switch": lambda name: {"rx_packets": len(name)},
     "/reflit/endpoint": lambda name: {"rx_ok": 9},
+    "/reflit/classes": listed(cos=[0, 15], flows=[3, 2],
+                              outstanding_flits=[40, 41], resend_flits=[5, 6],
+                              held_flits=[7, 8]),
     "/reflit/histogram": listed(upper_ns=[900, 2047, 5000, 10 ** 11],
-                                count_n=[1, 2, 3, 4]),
+                                count_n=[1, 2, 3, 4], vc0_n=[0, 0, 0, 0],
+                                vc1_n=[0, 0, 0, 0], vc7_n=[1, 2, 3, 4]),
 }
 
 
@@ -378,7 +382,15 @@ def metrics_are_what_telemetry_says_in_the_form_of_openmetrics():
             "critical", "major", "minor")] == [1, 1, 0]
         for le, n in (("1.023e-06", 1), ("2.047e-06", 3), ("8.191e-06", 6),
                       ("+Inf", 10)):
-            assert value("latency_seconds", le=le) == n, le
+            assert value("latency_seconds", vc="7", le=le) == n, le
+            assert value("latency_seconds", vc="0", le=le) == 0, le
+        assert {dict(labels)["vc"] for _, labels in
+                found["reflit_latency_seconds"].samples} == {"0", "7"}
+        for name, n in (("flows", 2), ("outstanding_flits", 41),
+                        ("resend_flits", 6), ("held_flits", 8)):
+            name = "class_" + name
+            assert found["reflit_" + name].kind == "gauge", name
+            assert value(name, **{"class": "15"}) == n, name
         # no digit of a large number is lost
         body = v.ask("/metrics")[2].decode()
         assert " %d\n" % (2 ** 53 + 1) in body
