@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "port_credits.h"
+#include "port_stamp.h"
 #include "port_train.h"
 
 /* Frames whose headers are fetched before they are looked at. */

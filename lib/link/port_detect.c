@@ -49,29 +49,6 @@ port_detect_start(struct rl_port *port, uint64_t now_ns)
 	port->detect = (struct port_detect){ .last_tick_ns = now_ns };
 }
 
-/*
- * A frame cannot be read. With a key it may be a stranger's, which is no error of
- * the link's: that is known if a proven frame shows that some are missing.
- */
-void
-port_detect_bad(struct rl_port *port)
-{
-	if (port->p.auth == NULL)
-		port_detect_hurt(port, PORT_HURT_BAD, 1);
-	else
-		port->detect.doubt = true;
-}
-
-/* Flits are missing. */
-void
-port_detect_gap(struct rl_port *port)
-{
-	port_detect_hurt(port, PORT_HURT_LOST, 1);
-	if (port->detect.doubt)
-		port_detect_hurt(port, PORT_HURT_BAD, 1);
-	port->detect.doubt = false;
-}
-
 /* @return the new score, at most what means death */
 static uint64_t
 score_next(uint64_t score, uint32_t hurt, uint64_t allowed)

@@ -18,9 +18,9 @@
  *   port_witness.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *
- * and all of them port_event.c. port_credits.h, port_queue.h, port_retry.h and
- * port_packet.h are inline parts of port_rx.c, port_queue.c, port_retry.c and
- * port_packet.c. A part below port_state.c never ends a link nor retrains it: it
+ * and all of them port_event.c. port_credits.h and port_stamp.h, port_queue.h,
+ * port_retry.h and port_packet.h are inline parts of port_rx.c, port_queue.c,
+ * port_retry.c and port_packet.c. A part below port_state.c never ends a link nor retrains it: it
  * returns a verdict, and port_act() carries it out.
  */
 
@@ -395,8 +395,6 @@ bool port_detect_rests(const struct rl_port *port);
 /* Whether a peer that lives is heard in time, if frames take so long. */
 bool port_detect_hears(const struct rl_port *port, uint64_t frame_ns);
 void port_detect_rested(struct rl_port *port, uint64_t now_ns);
-void port_detect_bad(struct rl_port *port);
-void port_detect_gap(struct rl_port *port);
 
 /* Something of the peer's was heard. */
 static inline void
@@ -411,6 +409,29 @@ port_detect_hurt(struct rl_port *port, enum port_hurt kind, uint32_t n)
 {
 	port->detect.hurt[kind] += n;
 	port->detect.errors = true;
+}
+
+/*
+ * A frame cannot be read. With a key it may be a stranger's, which is no error of
+ * the link's: that is known if a proven frame shows that some are missing.
+ */
+static inline void
+port_detect_bad(struct rl_port *port)
+{
+	if (port->p.auth == NULL)
+		port_detect_hurt(port, PORT_HURT_BAD, 1);
+	else
+		port->detect.doubt = true;
+}
+
+/* Flits are missing. */
+static inline void
+port_detect_gap(struct rl_port *port)
+{
+	port_detect_hurt(port, PORT_HURT_LOST, 1);
+	if (port->detect.doubt)
+		port_detect_hurt(port, PORT_HURT_BAD, 1);
+	port->detect.doubt = false;
 }
 
 /* --- port_event.c ------------------------------------------------------- */
@@ -489,51 +510,6 @@ void port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns);
 /* A frame without flits: does its number show a lost tail? */
 void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 		  uint64_t now_ns);
-
-/*
- * Whether a frame is newer than all that was heard of the peer. Only such a
- * one is believed in what it says of the whole link: a later one has said more.
- */
-static inline bool
-port_rx_news(struct rl_port *port, uint64_t stamp)
-{
-	if (rl_unlikely(!rl_frame_stamp_after(stamp, port->rx.newest)) &&
-	    !RL_PLANTED(STALE_EPOCH) && !RL_PLANTED(STALE_ACK))
-		return false;
-	port->rx.newest = stamp;
-	return true;
-}
-
-/* The peer's stamps begin here: the link opens. */
-static inline void
-port_rx_stamps(struct rl_port *port, uint64_t stamp, uint64_t now_ns)
-{
-	port->rx.newest = stamp;
-	port->rx.data_stamp = stamp;
-	port->rx.open_stamp = stamp;
-	port->rx.open_ns = now_ns;
-}
-
-/*
- * Whether a stamp can be one of the peer's by now: its clock goes as this one
- * does, a second and a thousandth of the time aside. One frame with a stamp of
- * the far future would make this end deaf to all that are true.
- */
-static inline bool
-port_rx_plausible(const struct rl_port *port, uint64_t stamp, uint64_t now_ns)
-{
-	const uint64_t up_ns = now_ns - port->rx.open_ns;
-
-	return !rl_frame_stamp_after(stamp, port->rx.open_stamp + up_ns +
-						    up_ns / 1024 + RL_NS_PER_S);
-}
-
-/* The time that this end goes by has left out @p ns. */
-static inline void
-port_rx_left_out(struct rl_port *port, uint64_t ns)
-{
-	port->rx.open_ns -= ns;
-}
 
 /* The peer is told of all that was taken. */
 static inline uint32_t

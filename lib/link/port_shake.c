@@ -37,7 +37,7 @@
  *    at neither end.
  */
 
-#include "port_priv.h"
+#include "port_stamp.h"
 
 void
 port_shake_init(struct rl_port *port)

@@ -19,7 +19,7 @@
 
 #include <errno.h>
 
-#include "port_priv.h"
+#include "port_stamp.h"
 
 /* The one writer of port->link.state. */
 static void
