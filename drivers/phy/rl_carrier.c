@@ -85,10 +85,10 @@ has_carrier(int fd, unsigned int ifindex)
 static bool
 is_up(uint16_t port_id)
 {
-	struct rte_eth_link link = { .link_status = RTE_ETH_LINK_UP };
+	struct rte_eth_link link;
 
-	(void)rte_eth_link_get_nowait(port_id, &link);
-	return link.link_status == RTE_ETH_LINK_UP;
+	return rte_eth_link_get_nowait(port_id, &link) != 0 ||
+	       link.link_status == RTE_ETH_LINK_UP;
 }
 
 static uint64_t

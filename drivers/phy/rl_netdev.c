@@ -289,12 +289,13 @@ rl_netdev_pool(const struct rl_netdev *d, const char *of, uint32_t frames,
 int
 rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
 {
-	struct rte_eth_dev_info info = { .max_rx_queues = 1 };
+	struct rte_eth_dev_info info;
 	unsigned int n;
 
 	if (d->kind->one_queue == NULL)
 		return 0;
-	(void)rte_eth_dev_info_get(d->port_id, &info);
+	if (rte_eth_dev_info_get(d->port_id, &info) != 0)
+		info.max_rx_queues = 1;
 	n = strcmp(d->kind->name, "net_af_xdp") == 0 ? iface_queues(d->iface)
 						     : 1;
 	if (info.max_rx_queues > 1)

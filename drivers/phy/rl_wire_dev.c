@@ -154,13 +154,14 @@ close_port(struct rl_wire_dev *w)
 void
 rl_wire_dev_let_go(struct rl_wire_dev *w)
 {
-	struct rte_eth_dev_info info = { 0 };
+	struct rte_eth_dev_info info;
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
 
 	rl_wire_dev_note_stats(w);
 	w->before = w->stats;
-	(void)rte_eth_dev_info_get(w->dev.port_id, &info);
+	if (rte_eth_dev_info_get(w->dev.port_id, &info) != 0)
+		info.device = NULL;
 	close_port(w);
 	rl_hush_begin(&hush);
 	if (info.device != NULL)

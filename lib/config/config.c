@@ -130,7 +130,7 @@ read_weights(struct cfg_ctx *c, const config_setting_t *link,
 				    "one for each VC in use (link.vcs), or a "
 				    "single one",
 				    config_setting_length(s), cfg->vcs);
-	for (unsigned int vc = 0; vc < cfg->vcs; vc++)
+	for (unsigned int vc = 0; vc < rl_min_u32(cfg->vcs, RL_VCS); vc++)
 		cfg->vc_weights[vc] = (uint8_t)cfg_element(s, vc);
 	return 0;
 }
