@@ -83,6 +83,10 @@ there "$make" >"$work/log" 2>&1 || {
 	tail -n 40 "$work/log"
 	exit 1
 }
+if grep -e ' -c \.\./lib/' "$work/log" | grep -qv -e ' -O3 '; then
+	echo "the data path is compiled without -O3"
+	exit 1
+fi
 rm -rf "$out"
 mkdir -p "$out"
 cp "$made"/*.deb "$made"/*.changes "$made"/*.buildinfo "$out"
