@@ -78,6 +78,8 @@ def control(debian):
     needs = set(re.findall(r"[a-z0-9][a-z0-9+.-]+",
                            source.get("Build-Depends", "")))
     for dep in info("intro-dependencies.json"):
+        if dep.get("type", "pkgconfig") != "pkgconfig":
+            continue  # meson 1.7 names parts of the tree, too
         name = dep["name"]
         package = NAMES.get(name, "lib%s-dev" % re.sub("^lib", "", name))
         if name not in NOT_BUILT and package not in needs:
