@@ -83,7 +83,8 @@ there "$make" >"$work/log" 2>&1 || {
 	tail -n 40 "$work/log"
 	exit 1
 }
-if grep -e ' -c \.\./lib/' "$work/log" | grep -qv -e ' -O3 '; then
+if ! grep -q -e ' -O3 .* -c \.\./lib/' "$work/log" ||
+    grep -e ' -c \.\./lib/' "$work/log" | grep -qv -e ' -O3 '; then
 	echo "the data path is compiled without -O3"
 	exit 1
 fi
