@@ -101,10 +101,10 @@ ep_cc_begin(const struct rl_ep *ep, struct ep_flow *flow)
 {
 	uint32_t n = ep->cfg.window_flits;
 
-	if (is_on(ep)) {
+	if (is_on(ep) || ep->cfg.order == RL_ORDER_ENDPOINT)
 		ep->cc[flow - ep->flow] = (struct ep_cc){ 0 };
+	if (is_on(ep))
 		n = rl_min_u32(n, rl_max_u32(WINDOW_FIRST, floor_flits(ep)));
-	}
 	flow->window = (uint16_t)n;
 }
 

@@ -25,8 +25,8 @@
  * If many send to one, nearly all that is in flight may wait here for what is
  * late. What finds no room is lost, and found missing only after the wait. So
  * the endpoint counts flows: those that filled their window with one of as many
- * flits as it has room for. It tells their senders, and each keeps as much in flight as its
- * part of the room (ep_congest.c).
+ * flits as it has room for. It tells their senders, and each keeps as much in
+ * flight as its part of the room (ep_congest.c).
  */
 
 /** The most is known for one to two of these. */

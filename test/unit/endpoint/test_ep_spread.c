@@ -311,6 +311,7 @@ room_is_shared_by_the_flows_that_fill_their_windows(void **state)
 	ep = fx.ep[1];
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want); i++) {
 		ep_spread_arrived(ep, &ep->flow[i], 1, false);
+		assert_int_equal(ep->spread.share, i > 0 ? want[i - 1] : 0);
 		ep_spread_arrived(ep, &ep->flow[i], 1, true);
 		ep_spread_arrived(ep, &ep->flow[i], 1, true);
 		assert_int_equal(ep->spread.share, want[i]);
@@ -364,6 +365,35 @@ a_window_is_no_larger_than_its_part_of_the_room(void **state)
 	}
 }
 
+/* What an endpoint was told in one life is nothing in the next. */
+static void
+a_new_life_knows_of_no_part(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		const struct ep_cc none = { 0 };
+		struct rl_ep_cfg cfg;
+		struct ep_flow *flow;
+
+		fx_cfg(&cfg);
+		cfg.order = RL_ORDER_ENDPOINT;
+		cfg.congestion = k == 0 ? RL_CONGESTION_NONE
+					: RL_CONGESTION_DELAY;
+		fx_open_lives(&fx, &cfg, 2, 4000);
+		flow = ep_flow_get(fx.ep[0], 1, 0);
+		assert_ptr_equal(flow, &fx.ep[0]->flow[0]);
+		ep_cc_share(fx.ep[0], flow, 3 << EP_CTRL_SHARE_SHIFT);
+		fx.ep[0]->spread.share = 2;
+		assert_true(ep_spread_untold(fx.ep[0], flow));
+		ep_spread_tell(fx.ep[0], flow);
+		fx_restart(&fx, 0, 77);
+		flow = ep_flow_get(fx.ep[0], 1, 0);
+		assert_ptr_equal(flow, &fx.ep[0]->flow[0]);
+		assert_memory_equal(&fx.ep[0]->cc[0], &none, sizeof(none));
+		fx_close(&fx);
+	}
+}
+
 int
 main(void)
 {
@@ -384,6 +414,7 @@ main(void)
 			room_is_shared_by_the_flows_that_fill_their_windows),
 		cmocka_unit_test(
 			a_window_is_no_larger_than_its_part_of_the_room),
+		cmocka_unit_test(a_new_life_knows_of_no_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
