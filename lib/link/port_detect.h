@@ -28,7 +28,7 @@ struct port_detect {
 	uint64_t last_tick_ns;
 	uint64_t silent_ns;	/* listened without hearing anything */
 	bool heard;		/* since the last tick */
-	bool doubt;		/* a frame had errors, or was a stranger's */
+	bool doubt;		/* a frame was corrupt or a stranger's */
 	bool degraded;
 	bool errors;		/* anything below needs a look */
 	uint32_t hurt[PORT_HURTS]; /* since the scores were updated */

@@ -20,8 +20,8 @@
  *
  * and all of them port_event.c. port_credits.h and port_stamp.h, port_queue.h,
  * port_retry.h and port_packet.h are inline parts of port_rx.c, port_queue.c,
- * port_retry.c and port_packet.c. A part below port_state.c never ends a link nor retrains it: it
- * returns a verdict, and port_act() carries it out.
+ * port_retry.c and port_packet.c. A part below port_state.c never ends a link nor
+ * retrains it: it returns a verdict, and port_act() carries it out.
  */
 
 #include <stdatomic.h>
