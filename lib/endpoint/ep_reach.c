@@ -98,12 +98,27 @@ unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	make_room(ep, flow->peer, now_ns);
 }
 
+/* The probes of a flow that were lost say nothing about new paths. */
+static void
+ask_soon(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (flow->backoff == 0 || flow->blocked != 0 ||
+	    flow->rto_at_ns == RL_NEVER)
+		return;
+	flow->backoff = 0;
+	flow->rto_at_ns = rl_min_u64(flow->rto_at_ns,
+				     rl_deadline(now_ns, ep_rto_ns(ep, flow)));
+	ep_timer_arm(ep, flow, flow->rto_at_ns);
+}
+
 void
 rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns)
 {
 	const uint64_t at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
 
 	ep_late_possible(ep, now_ns);
+	for (uint32_t i = 0; i < ep->nflows; i++)
+		ask_soon(ep, &ep->flow[i], now_ns);
 	for (uint16_t id = 0; ep->nunreachable != 0 && id < ep->npeers; id++) {
 		struct ep_peer *peer;
 		struct ep_flow *flow;

@@ -248,8 +248,9 @@ uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
 /**
  * The endpoint's lcore. Paths may have changed, such as after a link of the
  * fabric has come up. The probes of unreachable peers restart, the next after
- * probe_ns at the latest; and for a while a gap may be due to a detour
- * (nak_delay_ns). It may be called as often as needed.
+ * probe_ns at the latest; those of other flows start again without backoff; and
+ * for a while a gap may be due to a detour (nak_delay_ns). It may be called as
+ * often as needed.
  */
 void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
 

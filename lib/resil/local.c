@@ -31,7 +31,8 @@
 #include "rl_plant.h"
 
 /*
- * All links of a starting fabric must be up this many train_ns after the first.
+ * All links of a starting fabric must be up this many train_ns after the first,
+ * or after the first order: perhaps none ever comes up.
  */
 #define TRAIN_SHARE 4
 
@@ -58,6 +59,25 @@ rl_local_init(void *mem, const struct rl_local_params *p, uint64_t now_ns)
 	return l;
 }
 
+static void
+local_train(struct rl_local *l, uint64_t now_ns)
+{
+	if (l->trains || l->p.waits)
+		return;
+	l->trains = true;
+	l->train_by_ns = rl_deadline(now_ns, TRAIN_SHARE * l->p.cfg->train_ns);
+}
+
+/* Once all ports have come up or died, none is waited for. */
+static void
+local_trained(struct rl_local *l)
+{
+	for (uint16_t i = 0; i < l->p.nports; i++)
+		if (l->port[i].state == RL_RESIL_LINK_UNKNOWN)
+			return;
+	l->train_by_ns = RL_NEVER;
+}
+
 void
 rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 	      uint8_t detector, uint64_t t_ns)
@@ -67,13 +87,10 @@ rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 	RL_ASSERT(port < l->p.nports);
 	if (lp->ver != 0 && lp->state == state)
 		return;
-	if (state == RL_RESIL_LINK_UP && lp->ver == 0 && !l->trains &&
-	    !l->p.waits) {
-		l->trains = true;
-		l->train_by_ns = rl_deadline(
-			t_ns, TRAIN_SHARE * l->p.cfg->train_ns);
-	}
+	if (state == RL_RESIL_LINK_UP && lp->ver == 0)
+		local_train(l, t_ns);
 	lp->state = (uint8_t)state;
+	local_trained(l);
 	/* links count as up until reported otherwise */
 	if (lp->ver == 0 && state == RL_RESIL_LINK_UP && !l->p.waits)
 		return;
@@ -206,6 +223,7 @@ local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	l->greeted = true;
 	l->hello_owed = false;
 	l->asked = true;
+	local_train(l, now_ns);
 	/*
 	 * the tables are for a fabric at rest, but this device released by
 	 * itself

@@ -98,7 +98,8 @@ struct rl_local *rl_local_init(void *mem, const struct rl_local_params *p,
 /**
  * Owner. A port detected that its link is up, dead or degraded. This replaces
  * an older report that was not sent yet. If a port reports nothing for four
- * train_ns after the first one came up, its link is reported dead.
+ * train_ns after the first one came up, or after the first order of a
+ * controller, its link is reported dead.
  */
 void rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 		   uint8_t detector, uint64_t t_ns);
@@ -124,7 +125,8 @@ void rl_local_tick(struct rl_local *l, uint64_t now_ns);
 
 /**
  * Owner. @return whether it is still open which links of a starting device are
- * dead: from the first link up until the time limit, even if all are up
+ * dead: from the first link up or the first order, until all have come up or
+ * died, or until the time limit
  */
 bool rl_local_trains(const struct rl_local *l);
 

@@ -417,6 +417,29 @@ limits_follow_what_is_drawn(void **state)
 	}
 }
 
+/* The switch of an endpoint crashes for good before their link has come up. */
+static void
+an_endpoint_whose_link_never_comes_up_stops_no_recovery(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 330026840);
+	assert_true(plan.controller);
+	passes(&plan);
+}
+
+/* It hears from nobody that its probes are lost, and asks more and more rarely. */
+static void
+an_endpoint_that_comes_back_is_heard_once_there_are_tables(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 340007558);
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -461,6 +484,10 @@ main(void)
 			a_port_is_not_taken_up_before_its_device_has_tables),
 		cmocka_unit_test(a_probe_does_not_pass_what_waits),
 		cmocka_unit_test(limits_follow_what_is_drawn),
+		cmocka_unit_test(
+			an_endpoint_whose_link_never_comes_up_stops_no_recovery),
+		cmocka_unit_test(
+			an_endpoint_that_comes_back_is_heard_once_there_are_tables),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

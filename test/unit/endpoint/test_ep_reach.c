@@ -20,14 +20,20 @@
 static struct fx fx;
 
 static void
+cfg_reach(struct rl_ep_cfg *cfg, bool retry)
+{
+	fx_cfg(cfg);
+	cfg->retry = retry;
+	cfg->probe_ns = PROBE_NS;
+	cfg->give_up_ns = GIVE_UP_NS;
+}
+
+static void
 open_reach(bool retry)
 {
 	struct rl_ep_cfg cfg;
 
-	fx_cfg(&cfg);
-	cfg.retry = retry;
-	cfg.probe_ns = PROBE_NS;
-	cfg.give_up_ns = GIVE_UP_NS;
+	cfg_reach(&cfg, retry);
 	fx_open(&fx, &cfg, 3, 4000);
 }
 
@@ -162,6 +168,36 @@ word_of_a_way_restarts_the_probes(void **state)
 	assert_true(rl_ep_idle(fx.ep[0]));
 	assert_int_equal(fx.nreports, 0);
 	fx_close(&fx);
+}
+
+/*
+ * Probes that are lost without a word are spaced farther and farther apart, too.
+ * A flow that synchronizes waits for all it has by them.
+ */
+static void
+word_of_a_way_ends_the_backoff(void **state)
+{
+	(void)state;
+	for (int sync = 0; sync < 2; sync++) {
+		struct rl_ep_cfg cfg;
+		uint64_t wait_ns;
+
+		cfg_reach(&cfg, true);
+		if (sync)
+			fx_open_lives(&fx, &cfg, 3, 4000);
+		else
+			fx_open(&fx, &cfg, 3, 4000);
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 700), 0);
+		run_no_path(400000, false);
+		wait_ns = rl_ep_deadline(fx.ep[0]) - fx.now;
+		rl_ep_probe_again(fx.ep[0], fx.now);
+		assert_true(rl_ep_deadline(fx.ep[0]) - fx.now < wait_ns / 4);
+		fx_run(&fx, 8);
+		assert_int_equal(fx_take(&fx, 1, false), 1);
+		assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+		assert_int_equal(fx.nreports, 0);
+		fx_close(&fx);
+	}
 }
 
 /* its own timer may stop, but the peer would never come back without them */
@@ -419,6 +455,7 @@ main(void)
 		cmocka_unit_test(a_notice_of_no_way_refuses_what_is_new_and_sends_nothing_but_probes),
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
 		cmocka_unit_test(word_of_a_way_restarts_the_probes),
+		cmocka_unit_test(word_of_a_way_ends_the_backoff),
 		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
 		cmocka_unit_test(a_late_ack_does_not_stop_the_probes),

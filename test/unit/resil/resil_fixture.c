@@ -56,6 +56,8 @@ fx_local_begin(struct fx *f, uint32_t dev, bool waits)
 	f->hold[dev] = RL_RESIL_HOLD_NONE;
 	f->started[dev] = !waits;
 	f->local[dev] = rl_local_init(f->local_mem[dev], &p, f->now_ns);
+	for (uint16_t i = 0; i < p.nports && !waits; i++)
+		rl_local_link(f->local[dev], i, RL_RESIL_LINK_UP, 0, f->now_ns);
 }
 
 void

@@ -10,7 +10,7 @@ struct one {
 };
 
 static void
-one_open(struct one *o, bool endpoint, bool waits)
+one_dark(struct one *o, bool endpoint, bool waits)
 {
 	struct rl_local_params p = {
 		.cfg = &o->cfg, .dev = 3, .nports = 4, .incarnation = 9,
@@ -21,6 +21,15 @@ one_open(struct one *o, bool endpoint, bool waits)
 	o->now_ns = 1000;
 	o->l = rl_local_init(aligned_alloc(RL_CACHE_LINE, rl_local_memsize(4)),
 			     &p, o->now_ns);
+}
+
+/* With all links up. */
+static void
+one_open(struct one *o, bool endpoint, bool waits)
+{
+	one_dark(o, endpoint, waits);
+	for (uint16_t i = 0; i < 4; i++)
+		rl_local_link(o->l, i, RL_RESIL_LINK_UP, 0, o->now_ns);
 }
 
 /* An order to device 3, answered at once; @return the action, if any. */
@@ -247,10 +256,8 @@ a_link_that_never_comes_up_is_told_to_be_dead(void **state)
 	struct one o;
 
 	(void)state;
-	one_open(&o, false, false);
+	one_dark(&o, false, false);
 	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
-	/* nothing is known of a device before its first link is up */
-	assert_int_equal(rl_local_deadline(o.l), RL_NEVER);
 	for (uint16_t p = 0; p < 4; p++)
 		if (p != 2)
 			rl_local_link(o.l, p, RL_RESIL_LINK_UP, 0, o.now_ns);
@@ -273,7 +280,48 @@ a_link_that_never_comes_up_is_told_to_be_dead(void **state)
 	free(o.l);
 }
 
-/* Told twice it is confirmed twice, and done once. */
+/* The neighbour of its only link may have crashed before the link was up. */
+static void
+a_device_none_of_whose_links_comes_up_says_so(void **state)
+{
+	struct rl_local_action a;
+	struct rl_resil_msg m;
+	uint32_t dead = 0;
+	struct one o;
+
+	(void)state;
+	one_dark(&o, true, false);
+	rl_local_tick(o.l, 100 * o.cfg.train_ns);
+	assert_false(rl_local_trains(o.l)); /* nobody wants to know */
+	o.now_ns = 200 * o.cfg.train_ns;
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	o.now_ns += 4 * o.cfg.train_ns;
+	rl_local_tick(o.l, o.now_ns - 1);
+	assert_true(rl_local_trains(o.l));
+	rl_local_tick(o.l, o.now_ns);
+	assert_false(rl_local_trains(o.l));
+	while (rl_local_tx(o.l, &m, o.now_ns))
+		dead += m.type == RL_RESIL_LINK &&
+			m.link == RL_RESIL_LINK_DEAD;
+	assert_int_equal(dead, 4);
+	free(o.l);
+}
+
+/* All links have come up: no time limit is left to wake a host for. */
+static void
+a_device_with_all_links_up_waits_for_none(void **state)
+{
+	struct one o;
+
+	(void)state;
+	one_dark(&o, false, false);
+	for (uint16_t p = 0; p < 4; p++) {
+		rl_local_link(o.l, p, RL_RESIL_LINK_UP, 0, o.now_ns);
+		assert_int_equal(rl_local_trains(o.l), p < 3);
+	}
+	free(o.l);
+}
+
 /* The ports of a host may have had no turn while their links train. */
 static void
 a_link_that_trains_while_ports_have_no_turn_is_not_dead(void **state)
@@ -283,10 +331,10 @@ a_link_that_trains_while_ports_have_no_turn_is_not_dead(void **state)
 	struct one o;
 
 	(void)state;
-	one_open(&o, false, false);
-	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	one_dark(&o, false, false);
 	rl_local_late(o.l, o.now_ns);
 	assert_false(rl_local_trains(o.l));
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
 	for (uint16_t p = 0; p < 3; p++)
 		rl_local_link(o.l, p, RL_RESIL_LINK_UP, 0, o.now_ns);
 	assert_true(rl_local_trains(o.l));
@@ -303,6 +351,7 @@ a_link_that_trains_while_ports_have_no_turn_is_not_dead(void **state)
 	free(o.l);
 }
 
+/* Told twice it is confirmed twice, and done once. */
 static void
 an_order_to_a_port_is_done_once(void **state)
 {
@@ -436,6 +485,8 @@ main(void)
 		cmocka_unit_test(a_new_controller_hears_what_a_watchdog_gave_up),
 		cmocka_unit_test(a_link_that_never_comes_up_is_told_to_be_dead),
 		cmocka_unit_test(a_link_that_trains_while_ports_have_no_turn_is_not_dead),
+		cmocka_unit_test(a_device_none_of_whose_links_comes_up_says_so),
+		cmocka_unit_test(a_device_with_all_links_up_waits_for_none),
 		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
 		cmocka_unit_test(what_is_meant_for_another_is_ignored),

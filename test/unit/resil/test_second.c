@@ -49,6 +49,8 @@ one_open(struct one *o)
 	o->l = rl_local_init(aligned_alloc(RL_CACHE_LINE,
 					   rl_local_memsize(NPORTS)),
 			     &p, now_ns);
+	for (uint16_t i = 0; i < NPORTS; i++)
+		rl_local_link(o->l, i, RL_RESIL_LINK_UP, 0, now_ns);
 }
 
 /* Whatever it wants to do or say is done, and confirmed by @p ctl. */
