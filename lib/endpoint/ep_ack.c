@@ -189,6 +189,9 @@ ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 {
 	if (n + 1 != flow->una) {
 		EP_COUNT(ep, ack_stale);
+		if (flow->rtt_t0_ns != 0) /* to a sync before it gave up */
+			ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
+		flow->rtt_t0_ns = 0;
 		return;
 	}
 	EP_COUNT(ep, ack_received);

@@ -52,6 +52,8 @@ ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	flow->doubt = reason != RL_EP_RESTARTED && !RL_PLANTED(FLOW_NO_DOUBT);
 	if (!(flow->blocked & EPB_UNREACHABLE)) /* else it paces the probes */
 		flow->rto_at_ns = RL_NEVER;
+	/* a late answer to its sync still tells how slow the fabric is */
+	flow->rtt_t0_ns = flow->state == RL_EP_FLOW_SYNC ? flow->asked_ns : 0;
 	flow->asked_ns = 0;
 	flow->ask = 0;
 	flow->flags &= ~(EPF_RTT_RUNS | EPF_RTT_PROBE | EPF_SYNC_NOW |

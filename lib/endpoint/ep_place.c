@@ -19,13 +19,15 @@
  * refused while others wait, or while all room is free only for shares: so the
  * sender that is nearest cannot take it all.
  *
- * A sender may not use its share: it has died, or given up. So if others wait,
- * all shares end place_wait_ns() after the first was dealt. A flow that comes
- * too late for its share is refused again, and queues again.
+ * A sender may not use its share: it has died, given up, or is cut off. So if
+ * others wait, all shares end place_wait_ns() after the first was dealt, and all
+ * flows of a peer that has not used one leave the queue [DRL-11]. A flow that
+ * comes too late for its share is refused again, and queues again.
  *
  * An endpoint that only receives knows no round trip, and all may come too late
- * if the fabric is slow. So each time that shares end unused doubles the wait,
- * and each time that all are used in time halves it.
+ * if the fabric is slow. So a sender that comes after its share has ended
+ * doubles the wait, once for all shares that ended together; and each time that
+ * all are used in time halves it. One that never comes proves nothing.
  */
 
 /** Shares end after this many of the shortest probe timers, ... */
@@ -60,6 +62,20 @@ place_use(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 	place_return(ep, flow, n);
 	if (before > 0 && ep->placed == 0 && ep->place_late > 0)
 		ep->place_late--;
+}
+
+/** The sender is there after all: it was late. */
+static void
+place_heard(struct rl_ep *ep, const struct ep_flow *flow)
+{
+	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+
+	if (rl_likely(!peer->absent))
+		return;
+	peer->absent = false;
+	if (ep->place_ended && ep->place_late < PLACE_LATE_MAX)
+		ep->place_late++;
+	ep->place_ended = false;
 }
 
 /** The @p i-th in the queue. */
@@ -150,16 +166,33 @@ ep_place_deadline(const struct rl_ep *ep)
 	return can_serve(ep) ? 0 : ep->placed > 0 ? ep->place_end_ns : RL_NEVER;
 }
 
+static void
+shares_end(struct rl_ep *ep)
+{
+	for (uint32_t i = 0; i < ep->nflows; i++) {
+		struct ep_flow *flow = &ep->flow[i];
+
+		if (flow->place == 0)
+			continue;
+		place_return(ep, flow, UINT32_MAX);
+		ep_peer_get(ep, flow->peer)->absent = true;
+	}
+	for (uint32_t i = ep->nrefused; i > 0; i--) {
+		struct ep_flow *flow = queue_pop(ep);
+
+		if (!ep_peer_get(ep, flow->peer)->absent)
+			queue_push(ep, flow);
+	}
+	ep->place_ended = true;
+}
+
 void
 ep_place_poll(struct rl_ep *ep, uint64_t now_ns)
 {
 	if (rl_likely(ep->nrefused == 0))
 		return;
-	if (ep->placed > 0 && ep->place_end_ns <= now_ns) {
-		for (uint32_t i = 0; i < ep->nflows; i++)
-			place_return(ep, &ep->flow[i], UINT32_MAX);
-		ep->place_late += ep->place_late < PLACE_LATE_MAX;
-	}
+	if (ep->placed > 0 && ep->place_end_ns <= now_ns)
+		shares_end(ep);
 	if (can_serve(ep))
 		serve(ep, now_ns);
 }
@@ -178,6 +211,7 @@ ep_place_asked(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 				       ? upto - flow->expect
 				       : 0;
 
+	place_heard(ep, flow);
 	if (flow->place > needs)
 		place_use(ep, flow, flow->place - needs);
 }
@@ -188,6 +222,7 @@ ep_place_leave(struct rl_ep *ep, struct ep_flow *flow)
 	if (!ep->cfg.retry)
 		return;
 	place_return(ep, flow, UINT32_MAX);
+	ep_peer_get(ep, flow->peer)->absent = false;
 	if (flow->flags & EPF_TURNED)
 		queue_remove(ep, flow);
 }
@@ -196,6 +231,7 @@ void
 ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 {
 	EP_COUNT(ep, rx_overflow);
+	place_heard(ep, flow);
 	rl_flit_put(ep->cache, f);
 	if (!(flow->flags & EPF_TURNED))
 		queue_push(ep, flow);

@@ -98,8 +98,7 @@ struct ep_flow {
 	uint16_t window; /**< flits that may wait for an ACK; ep_congest.c */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it was put on the list */
-	uint64_t asked_ns; /**< when the first probe (or sync) without an answer
-				left; 0: there is none */
+	uint64_t asked_ns; /**< of the first unanswered probe or sync; 0: none */
 	uint32_t heap_pos; /**< 1 + index in the heap; 0: not in it */
 
 	/* sender: una <= sent <= next */
@@ -163,8 +162,7 @@ struct ep_flow {
 	uint32_t pred_burst;
 	uint32_t ack_by;       /**< ns, low bits: until then a due ACK waits for
 				    data; 0: it does not yet */
-	uint32_t resent;       /**< newest probe of the peer when something
-				    was last sent again */
+	uint32_t resent;       /**< newest probe at the last retransmission */
 	uint64_t ack_at_ns;
 	uint64_t gap_at_ns;
 } RL_ALIGNED(RL_CACHE_LINE);
@@ -179,6 +177,7 @@ _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 struct ep_peer {
 	uint8_t blocked;  /**< EPB_* */
 	uint8_t lead_cos; /**< whose flow carries the probes */
+	bool absent;	  /**< its share of a full receiver ended unused */
 	uint32_t probe;	  /**< number of the last one */
 	uint32_t probe_first; /**< and of the first of this outage */
 	uint64_t probe_at_ns;
@@ -274,6 +273,7 @@ struct rl_ep {
 	uint32_t placed;      /**< room kept for flows, in flits */
 	uint64_t place_end_ns; /**< until then, if others wait */
 	uint8_t place_late;   /**< how often the wait for shares was doubled */
+	bool place_ended;     /**< shares ended, and no sender was late so far */
 	uint32_t burst_id;
 	uint32_t hurt; /**< corrupt flits of unknown flows */
 	uint32_t witness;

@@ -173,6 +173,16 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 }
 
+/* Half of the plans have windows by congestion, as fabrics are shipped. */
+static enum rl_congestion
+draw_congestion(uint64_t seed)
+{
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, seed ^ 0x636f6e67);
+	return plan_one_in(&prng, 2) ? RL_CONGESTION_DELAY : RL_CONGESTION_NONE;
+}
+
 /* Needs the link group, because its longest packet must fit. */
 void
 plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -190,7 +200,7 @@ plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->isn = plan_one_in(prng, 2) ? RL_ISN_XOR10 : RL_ISN_WIDE;
 	/* without retry, only the window limits reordering */
 	c->window_flits = retry ? (uint32_t)plan_log(prng, p, 511) : 511;
-	c->congestion = RL_CONGESTION_NONE; /* the wide swarm has the other */
+	c->congestion = draw_congestion(plan->seed);
 	c->max_flows = 64;
 	c->ack_coalesce_flits = (uint32_t)plan_log(prng, 1, 16);
 	c->ack_coalesce_flits =

@@ -34,6 +34,7 @@ draw(struct rl_sim_plan *plan, uint64_t seed)
 	char err[RL_ERR_MAX];
 
 	assert_int_equal(rl_sim_plan_draw(plan, seed, err), 0);
+	plan->cfg.endpoint.congestion = RL_CONGESTION_NONE; /* as it failed */
 }
 
 /* And frees it. */
@@ -440,6 +441,30 @@ an_endpoint_that_comes_back_is_heard_once_there_are_tables(void **state)
 	passes(&plan);
 }
 
+/* Each of its flows had a share of the full receiver, one after the other. */
+static void
+an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 370006138);
+	assert_true(plan.cfg.endpoint.rx_buffer_flits < 64);
+	passes(&plan);
+}
+
+/* A fabric slower than the timers of flows that give up after one of them. */
+static void
+a_flow_learns_from_answers_that_come_after_it_gave_up(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 370005709);
+	assert_true(plan.cfg.endpoint.retry_limit == 1);
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -488,6 +513,10 @@ main(void)
 			an_endpoint_whose_link_never_comes_up_stops_no_recovery),
 		cmocka_unit_test(
 			an_endpoint_that_comes_back_is_heard_once_there_are_tables),
+		cmocka_unit_test(
+			an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver),
+		cmocka_unit_test(
+			a_flow_learns_from_answers_that_come_after_it_gave_up),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

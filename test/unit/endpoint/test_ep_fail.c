@@ -49,6 +49,60 @@ state_of(unsigned int ep)
 	return info.state;
 }
 
+/*
+ * [EP-8] Slow is not dead: each answer comes after the flow gave up, but tells
+ * how long the next one must wait.
+ */
+static void
+answers_that_come_too_late_teach_a_flow_to_wait(void **state)
+{
+	struct {
+		struct rl_flit *pkt;
+		uint64_t at_ns;
+	} way[64] = { 0 };
+	const uint64_t delay_ns = 5000;
+	unsigned int head = 0, tail = 0;
+	struct rl_ep_cfg cfg;
+	uint64_t from;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.retry_limit = 1;
+	cfg.probe_ns = 200;
+	cfg.retry_timer_ns = 0;
+	fx_open(&fx, &cfg, 2, 4000);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
+	run_dark();
+	assert_int_equal(state_of(0), RL_EP_FLOW_FAILED);
+	from = fx.now;
+	for (;;) {
+		/* from 0 to 1 and back with the same delay */
+		assert_true(fx.now - from < 50 * delay_ns);
+		if (rl_ep_idle(fx.ep[0]))
+			assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
+		for (unsigned int e = 0; e < 2; e++) {
+			struct rl_pktq q = fx_poll(&fx, e);
+
+			while (!rl_pktq_empty(&q)) {
+				way[tail % 64].pkt = rl_pktq_pop(&q);
+				way[tail++ % 64].at_ns = fx.now + delay_ns;
+				assert_true(tail - head <= 64);
+			}
+		}
+		fx.now += 50;
+		for (; head != tail && way[head % 64].at_ns <= fx.now; head++)
+			fx_rx(&fx, way[head % 64].pkt->dst,
+			      way[head % 64].pkt);
+		if (rl_ep_recv_pending(fx.ep[1]))
+			break;
+	}
+	assert_true(fx.nreports > 1);
+	assert_int_equal(fx_take(&fx, 1, true), 1);
+	for (; head != tail; head++)
+		fx_drop(&fx, way[head % 64].pkt);
+	fx_close(&fx);
+}
+
 static void
 after_the_limit_every_packet_is_reported_once_by_its_tag(void **state)
 {
@@ -304,6 +358,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flow_that_gets_on_is_never_given_up),
+		cmocka_unit_test(answers_that_come_too_late_teach_a_flow_to_wait),
 		cmocka_unit_test(after_the_limit_every_packet_is_reported_once_by_its_tag),
 		cmocka_unit_test(a_failed_flow_goes_on_when_the_way_is_back),
 		cmocka_unit_test(no_data_leaves_before_the_receiver_has_confirmed_the_sync),

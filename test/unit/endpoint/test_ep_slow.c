@@ -236,6 +236,48 @@ a_place_whose_sender_does_not_come_is_given_to_another(void **state)
 	fx_close(&fx);
 }
 
+/*
+ * [DRL-11] Each of its flows waits for room, but none can use it: the others do
+ * not wait for them one after the other, nor longer each time.
+ */
+static void
+a_sender_that_is_cut_off_has_one_turn_for_all_its_flows(void **state)
+{
+	struct rl_pktq q;
+	uint64_t from;
+
+	(void)state;
+	open_tight();
+	for (uint8_t cos = 0; cos < 7; cos++)
+		assert_int_equal(fx_send(&fx, 0, 1, cos, 4 * 224), 0);
+	fx_settle(&fx);
+	send_some(2, 4);
+	fx_settle(&fx);
+	from = fx.now;
+	while (fx.got[2][1][0] < 4) {
+		q = fx_poll(&fx, 0); /* nobody hears 0 any more */
+		fx_drop_all(&fx, &q);
+		for (unsigned int e = 1; e < 3; e++) {
+			q = fx_poll(&fx, e);
+			for (struct rl_flit *f; (f = rl_pktq_pop(&q)) != NULL;)
+				if (f->dst == 0)
+					fx_drop(&fx, f);
+				else
+					fx_rx(&fx, f->dst, f);
+		}
+		fx_take(&fx, 1, false);
+		fx.now += fx.cfg.retry_timer_min_ns / 4;
+		assert_true(fx.now - from < 60 * fx.cfg.retry_timer_min_ns);
+	}
+	fx_run(&fx, 1000); /* it is back */
+	for (uint8_t cos = 0; cos < 7; cos++)
+		while (fx.got[0][1][cos] == 0) {
+			fx_take(&fx, 1, false);
+			fx_run(&fx, 100);
+		}
+	fx_close(&fx);
+}
+
 static void
 without_retry_the_endpoint_says_when_it_has_no_room(void **state)
 {
@@ -402,6 +444,8 @@ main(void)
 			a_sender_that_comes_later_does_not_pass_those_that_wait),
 		cmocka_unit_test(
 			a_place_whose_sender_does_not_come_is_given_to_another),
+		cmocka_unit_test(
+			a_sender_that_is_cut_off_has_one_turn_for_all_its_flows),
 		cmocka_unit_test(without_retry_the_endpoint_says_when_it_has_no_room),
 		cmocka_unit_test(with_retry_there_is_always_room_to_turn_away),
 		cmocka_unit_test(no_gap_grows_old_while_the_client_keeps_packets_out),
