@@ -11,6 +11,7 @@
 #include "busy.h"
 #include "clock_ns.h"
 #include "cpus.h"
+#include "report_file.h"
 #include "sim_app.h"
 
 #define ERR_BYTES (RL_ERR_MAX + 1024)
@@ -253,6 +254,16 @@ set_up(struct setup *s, const struct options *o)
 	return set_routes(&s->plan, o);
 }
 
+/* No output may be a file that the fabric file includes. */
+static int
+included_kept(const struct options *o, const struct rl_config *cfg)
+{
+	const char *const path[] = { o->json, o->csv, o->trace };
+
+	return report_apart("reflit-sim", path, RL_ARRAY_SIZE(path),
+			    (const char *const *)cfg->files, cfg->nfiles);
+}
+
 int
 setup_open(struct setup *s, const struct options *o)
 {
@@ -280,7 +291,7 @@ setup_open_text(struct setup *s, const struct options *o, const char *name,
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
-	ret = set_up(s, o);
+	ret = included_kept(o, cfg) == 0 ? set_up(s, o) : EXIT_UNUSABLE;
 	if (ret != EXIT_KEPT)
 		setup_close(s);
 	return ret;

@@ -146,6 +146,8 @@ def a_document_does_not_replace_what_is_read():
                      (SIM, "--config", config, "--json", config),
                      (SIM, "--config", config, "--faults", faults, "--json",
                       faults),
+                     (SIM, "--config", outer, "--json", config),
+                     (SIM, "--config", outer, "--trace", config),
                      (SIM, "merge", "--json", shard, shard),
                      (BENCH, "--config", config, "--json", config, "sim"),
                      (BENCH, "--config", outer, "--json", config, "sim"),
