@@ -445,6 +445,38 @@ fx_settle(struct fx *fx)
 }
 
 void
+fx_way_step(struct fx *fx, struct fx_way *way, uint64_t step_ns)
+{
+	const unsigned int n = RL_ARRAY_SIZE(way->slot);
+
+	for (unsigned int e = 0; e < fx->neps; e++) {
+		struct rl_pktq q = fx_poll(fx, e);
+
+		for (struct rl_flit *f; (f = rl_pktq_pop(&q)) != NULL;) {
+			assert_true(way->tail - way->head < n);
+			way->slot[way->tail % n].pkt = f;
+			way->slot[way->tail++ % n].at_ns =
+				fx->now + way->delay_ns;
+		}
+	}
+	fx->now += step_ns;
+	for (; way->head != way->tail &&
+	       way->slot[way->head % n].at_ns <= fx->now; way->head++) {
+		struct rl_flit *f = way->slot[way->head % n].pkt;
+
+		fx_rx(fx, f->dst, f);
+	}
+}
+
+void
+fx_way_drop(struct fx *fx, struct fx_way *way)
+{
+	for (; way->head != way->tail; way->head++)
+		fx_drop(fx, way->slot[way->head %
+				      RL_ARRAY_SIZE(way->slot)].pkt);
+}
+
+void
 fx_run(struct fx *fx, unsigned int n)
 {
 	fx_settle(fx);

@@ -110,6 +110,22 @@ void fx_corrupt(struct rl_flit *f, uint32_t salt);
 /** Delivers packets in both directions until nothing moves at this time. */
 void fx_settle(struct fx *fx);
 
+/** A slow fabric: each packet takes @p delay_ns. */
+struct fx_way {
+	struct {
+		struct rl_flit *pkt;
+		uint64_t at_ns;
+	} slot[1024];
+	unsigned int head, tail;
+	uint64_t delay_ns;
+};
+
+/** All endpoints send, the clock advances, and what is due arrives. */
+void fx_way_step(struct fx *fx, struct fx_way *way, uint64_t step_ns);
+
+/** Drops what is under way. */
+void fx_way_drop(struct fx *fx, struct fx_way *way);
+
 /** Moves the clock to the earliest deadline and settles, at most n times. */
 void fx_run(struct fx *fx, unsigned int n);
 

@@ -56,12 +56,7 @@ state_of(unsigned int ep)
 static void
 answers_that_come_too_late_teach_a_flow_to_wait(void **state)
 {
-	struct {
-		struct rl_flit *pkt;
-		uint64_t at_ns;
-	} way[64] = { 0 };
-	const uint64_t delay_ns = 5000;
-	unsigned int head = 0, tail = 0;
+	static struct fx_way way;
 	struct rl_ep_cfg cfg;
 	uint64_t from;
 
@@ -74,32 +69,17 @@ answers_that_come_too_late_teach_a_flow_to_wait(void **state)
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
 	run_dark();
 	assert_int_equal(state_of(0), RL_EP_FLOW_FAILED);
+	way = (struct fx_way){ .delay_ns = 5000 };
 	from = fx.now;
-	for (;;) {
-		/* from 0 to 1 and back with the same delay */
-		assert_true(fx.now - from < 50 * delay_ns);
+	while (!rl_ep_recv_pending(fx.ep[1])) {
+		assert_true(fx.now - from < 50 * way.delay_ns);
 		if (rl_ep_idle(fx.ep[0]))
 			assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
-		for (unsigned int e = 0; e < 2; e++) {
-			struct rl_pktq q = fx_poll(&fx, e);
-
-			while (!rl_pktq_empty(&q)) {
-				way[tail % 64].pkt = rl_pktq_pop(&q);
-				way[tail++ % 64].at_ns = fx.now + delay_ns;
-				assert_true(tail - head <= 64);
-			}
-		}
-		fx.now += 50;
-		for (; head != tail && way[head % 64].at_ns <= fx.now; head++)
-			fx_rx(&fx, way[head % 64].pkt->dst,
-			      way[head % 64].pkt);
-		if (rl_ep_recv_pending(fx.ep[1]))
-			break;
+		fx_way_step(&fx, &way, 50);
 	}
 	assert_true(fx.nreports > 1);
 	assert_int_equal(fx_take(&fx, 1, true), 1);
-	for (; head != tail; head++)
-		fx_drop(&fx, way[head % 64].pkt);
+	fx_way_drop(&fx, &way);
 	fx_close(&fx);
 }
 

@@ -237,6 +237,30 @@ a_place_whose_sender_does_not_come_is_given_to_another(void **state)
 }
 
 /*
+ * [SW-6] In a slow fabric each sender comes when its share has ended and that of
+ * another is kept, unless the receiver waits longer. It knows no round trip.
+ */
+static void
+a_receiver_waits_as_long_as_its_senders_are_slow(void **state)
+{
+	static struct fx_way way;
+
+	(void)state;
+	open_tight();
+	way = (struct fx_way){ .delay_ns = 30 * fx.cfg.retry_timer_min_ns };
+	send_some(0, 4);
+	send_some(2, 4);
+	send_some(3, 4);
+	while (fx.got[0][1][0] + fx.got[2][1][0] + fx.got[3][1][0] < 12) {
+		fx_way_step(&fx, &way, fx.cfg.retry_timer_min_ns / 4);
+		fx_take(&fx, 1, false);
+		assert_true(fx.now < 100 * way.delay_ns);
+	}
+	fx_way_drop(&fx, &way);
+	fx_close(&fx);
+}
+
+/*
  * [DRL-11] Each of its flows waits for room, but none can use it: the others do
  * not wait for them one after the other, nor longer each time.
  */
@@ -444,6 +468,8 @@ main(void)
 			a_sender_that_comes_later_does_not_pass_those_that_wait),
 		cmocka_unit_test(
 			a_place_whose_sender_does_not_come_is_given_to_another),
+		cmocka_unit_test(
+			a_receiver_waits_as_long_as_its_senders_are_slow),
 		cmocka_unit_test(
 			a_sender_that_is_cut_off_has_one_turn_for_all_its_flows),
 		cmocka_unit_test(without_retry_the_endpoint_says_when_it_has_no_room),
