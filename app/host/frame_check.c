@@ -2,7 +2,6 @@
 
 #include "frame_check.h"
 
-#include <stddef.h>
 
 #include "rl_crc32c.h"
 

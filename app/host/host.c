@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #include <rte_errno.h>
-#include <rte_launch.h>
 #include <rte_mempool.h>
 #include <rte_vect.h>
 

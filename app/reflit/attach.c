@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include <rte_dev.h>
-#include <rte_devargs.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>

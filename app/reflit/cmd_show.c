@@ -5,7 +5,6 @@
  * each is correct, but they are of slightly different moments.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

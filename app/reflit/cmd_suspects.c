@@ -3,7 +3,6 @@
 /* Commands about parts that alter flits: makes a device do so, names who does. */
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 

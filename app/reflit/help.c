@@ -2,7 +2,6 @@
 
 /* Help by section. A section is all commands that begin with the same word. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 /* Telemetry of the fabric: devices, links, ports. On clients' threads. */
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

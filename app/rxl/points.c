@@ -11,7 +11,6 @@
  *
  * An invalid request is answered by {"error": "..."}.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

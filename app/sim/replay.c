@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "parse.h"
-#include "report_file.h"
 #include "rl_infile.h"
 #include "sim_app.h"
 #include "stop_signal.h"

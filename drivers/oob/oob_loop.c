@@ -10,7 +10,6 @@
  * clock is compared with another.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Group `fabric`: from its keys to a graph. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Reads a group of a parsed file key by key, by the table of keys. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "config_impl.h"

@@ -6,7 +6,6 @@
  * stands in a file of its own (port_priv.h has the picture).
  */
 
-#include <errno.h>
 #include <string.h>
 
 #include "port_credits.h"

@@ -5,7 +5,6 @@
  * the VLs in use: the checker supports RL_VCS of them, a dump 15. If one is in
  * use that the checker does not support, they are renumbered from 0.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"

@@ -11,7 +11,6 @@
  *           slid....................1
  *           sl......................0x3
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"

@@ -8,7 +8,6 @@
  * lead through u: if w is no farther from the destination than u, or one hop
  * farther with a next hop other than u.
  */
-#include <errno.h>
 
 #include "route_impl.h"
 #include "route_bfs.h"

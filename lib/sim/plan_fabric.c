@@ -5,8 +5,6 @@
  * fast.
  */
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan_priv.h"

@@ -4,7 +4,6 @@
  * Faults of a plan: draws which kinds exist, then kind, place and time of each.
  */
 
-#include <errno.h>
 
 #include "plan_priv.h"
 

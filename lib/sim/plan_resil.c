@@ -12,7 +12,6 @@
  * half of the plans repair all faults, and everything must work as before.
  */
 
-#include <errno.h>
 
 #include "plan_priv.h"
 

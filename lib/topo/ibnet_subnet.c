@@ -10,7 +10,6 @@
  * LIDs and port numbers are hexadecimal. A port that is down has no second end,
  * or a LOG other than ACT.
  */
-#include <errno.h>
 
 #include "ibnet_impl.h"
 
