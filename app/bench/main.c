@@ -157,7 +157,6 @@ static const struct opts program = {
 	.column = 17,
 };
 
-/* The suites that stand behind the options. */
 static int
 parse_suites(int n, char **names)
 {

@@ -70,7 +70,6 @@ time_compute(const struct bench_route *b, const struct rl_topo *t,
 	return 0;
 }
 
-/* One line of the table of compute times. */
 static int
 bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
 	      const char *engine)

@@ -14,7 +14,6 @@
 
 #define COMMON_DIR "/tmp/dpdk"
 
-/* Owned by this user, and writable by no other. */
 static bool
 is_ours(const struct stat *st)
 {

@@ -115,7 +115,6 @@ report_json(const char *ifname, const struct rl_fault_set *s,
 		"duplicate_failed", (json_int_t)(failed + c->duplicate_lost));
 }
 
-/* Prints and writes what there is. @return 0 or 2 */
 static int
 report(const struct fault_opts *o, const struct rl_xdp_fault *f,
        const struct rl_xdp_copies *copies)
@@ -145,7 +144,6 @@ report(const struct fault_opts *o, const struct rl_xdp_fault *f,
 	return rc;
 }
 
-/* Shows or changes a program that runs already. */
 static int
 change(const struct fault_opts *o, struct rl_xdp_fault *f)
 {
@@ -182,7 +180,6 @@ catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
-/* Puts the program there, serves it until the end, takes it away. */
 static int
 run(const struct fault_opts *o)
 {

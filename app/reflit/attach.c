@@ -21,7 +21,6 @@
 #define WRITE_FRAMES 1280u
 #define WRITE_SPARE 1024u
 
-/* The result of scanning a pcap file. */
 struct pcap_scan {
 	uint64_t frames;
 	uint32_t longest;
@@ -101,7 +100,6 @@ write_frames(const struct rl_config *cfg)
 	return cfg->nattach * WRITE_FRAMES + WRITE_SPARE;
 }
 
-/* Whether this process runs the endpoint of an attached port. */
 static bool
 is_mine(const struct rl_config *cfg, int process, uint32_t i)
 {
@@ -110,7 +108,6 @@ is_mine(const struct rl_config *cfg, int process, uint32_t i)
 				      &cfg->topo, cfg->attach[i].endpoint));
 }
 
-/* Whether devices read the frames that are written. */
 static bool
 any_device(const struct rl_config *cfg)
 {
@@ -169,7 +166,6 @@ limit_to_mtu(struct rl_netdev *d)
 		d->tx_bytes = UINT32_MAX; /* in several buffers */
 }
 
-/* Checks that frames of the interface fit its driver. */
 static int
 check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 {

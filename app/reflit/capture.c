@@ -130,7 +130,6 @@ capture_of(const struct captures *cs, uint32_t link)
 	return NULL;
 }
 
-/* The comment of a frame; NULL: none. */
 static const char *
 comment_of(const struct rl_tap_rec *r, char *buf, size_t len)
 {

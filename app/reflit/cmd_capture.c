@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Commands that write frames of links into files. */
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

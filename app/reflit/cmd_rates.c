@@ -58,7 +58,6 @@ is_chosen(const struct app *app, const char *name, uint32_t first,
 		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
 }
 
-/* A row of the list, which begins with the direction of a link. */
 static void
 row_begin(struct app *app, uint32_t dir)
 {
@@ -267,7 +266,6 @@ badness(const struct app *app, uint32_t dir, const uint64_t limit[ERRORS])
 	return over ? sum : 0.0;
 }
 
-/* The table's end: what it leaves out, and since when is counted. */
 static void
 end_errors(struct app *app, uint32_t left_out, bool none, bool cut)
 {

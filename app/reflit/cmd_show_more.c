@@ -155,7 +155,6 @@ events_begin(struct app *app)
 	facts_list(&app->facts, "events");
 }
 
-/* The last 20, or as many as asked for. */
 int
 cmd_show_events(struct app *app, const char *const arg[])
 {
@@ -209,7 +208,6 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* One row for each doubling. */
 static void
 print_rows(struct app *app, const struct rl_hist *h)
 {

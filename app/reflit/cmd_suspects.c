@@ -12,7 +12,6 @@
 
 #define PPB 1e9
 
-/* Soft errors, or packets that are marked as bad. */
 int
 cmd_inject_device(struct app *app, const char *const arg[])
 {

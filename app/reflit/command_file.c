@@ -33,7 +33,6 @@ said(const char *line)
 	return line + 3 + strspn(line + 3, " \t");
 }
 
-/* One line, without its end. */
 static int
 take_line(struct app *app, const char *at, size_t len, bool check)
 {
@@ -56,7 +55,6 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	return ret;
 }
 
-/* Runs the lines of a file, which another file may load. */
 static int
 for_each_line(struct app *app, const char *path, const char *text, size_t size,
 	      bool check)

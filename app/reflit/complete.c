@@ -143,7 +143,6 @@ add_files(struct complete *c, const char *begun)
 	}
 }
 
-/* First words of commands. */
 static void
 add_sections(struct complete *c, const char *begun)
 {
@@ -186,7 +185,6 @@ add_param(struct complete *c, const struct rl_topo *t, const char *param,
 		add(c, begun, param); /* shows what is expected */
 }
 
-/* The choices of a command after the words of the line. */
 static void
 offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
       const struct command_words *w)
@@ -218,14 +216,12 @@ offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
 		add(c, w->word[w->n], word);
 }
 
-/* A choice that only says what is expected. */
 static bool
 is_hint(const char *choice)
 {
 	return choice[0] == '<' || choice[0] == '(';
 }
 
-/* Length of the common prefix of all choices. */
 static size_t
 common(const struct complete *c)
 {

@@ -129,7 +129,6 @@ read_file(struct counts *c, const char *path)
 	return good ? 0 : -EINVAL;
 }
 
-/* Nothing was counted. */
 static void
 begin(struct app *app, uint64_t now_ns)
 {

@@ -38,7 +38,6 @@ pattern_cfg(const struct rl_topo *t, uint64_t seed, enum rl_pattern_kind kind,
 	cfg->hosts_per_switch = s->hosts_per_switch;
 }
 
-/* All pairs of endpoints that have generators. Freed by the caller. */
 static int
 all_pairs(const struct gens *g, struct rl_pattern_cfg *cfg)
 {

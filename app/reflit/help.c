@@ -67,7 +67,6 @@ what_of(const char *word, size_t len)
 	return "";
 }
 
-/* Whether an earlier command begins with the same word. */
 static bool
 seen_before(const struct command *c, size_t len)
 {

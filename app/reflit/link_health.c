@@ -99,7 +99,6 @@ tell_order(const struct app *app, uint32_t link, struct link_health *h)
 	}
 }
 
-/* A port that is not up: what keeps it down. */
 static void
 tell_port(const struct app *app, uint32_t link, int end,
 	  const struct rl_port_info *i, struct link_health *h)
@@ -148,7 +147,6 @@ port_oper(const struct rl_port_info *i)
 	return LINK_OPER_DOWN;
 }
 
-/* What happened to the wire itself, by command. */
 static void
 tell_fault(const struct app *app, uint32_t link, struct link_health *h)
 {

@@ -35,7 +35,6 @@
 /* Processes that stop together end this long after they are at rest. */
 #define LINGER_NS (500 * RL_NS_PER_MS)
 
-/* The fabric file and its routes. */
 static int
 read_fabric(struct app *app)
 {
@@ -73,7 +72,6 @@ read_fabric(struct app *app)
 		       : EXIT_UNUSABLE;
 }
 
-/* Finds which of the file's processes this is. */
 static int
 choose_process(struct app *app)
 {
@@ -140,7 +138,6 @@ has_client(const void *ctx, uint32_t dev)
 	return app->cfg.nprocess != 0 || attach_has(&app->attach, dev);
 }
 
-/* Opens ports, fabric and clients. Prints errors. */
 static int
 open_all(struct app *app)
 {
@@ -401,7 +398,6 @@ start_eal(struct eal_args *ea, char *said)
 	return ret;
 }
 
-/* Whether EAL has a port of net_memif. */
 static bool
 has_memif(const struct app *app)
 {
@@ -456,7 +452,6 @@ on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 	return ret;
 }
 
-/* Everything between EAL's start and its end. */
 static int
 with_eal(struct app *app)
 {

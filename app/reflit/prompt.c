@@ -82,7 +82,6 @@ on_tab(struct rdline *rdl, const char *line, char *to, unsigned int size,
 	return complete_next(&t->complete, t->app, line, to, size, state);
 }
 
-/* One key. @return whether the prompt goes on */
 static bool
 take_key(struct rdline *rdl, char c)
 {
@@ -160,7 +159,6 @@ struct lines {
 	size_t cap;
 };
 
-/* Runs all whole lines; at the end of input also an unfinished one. */
 static void
 run_lines(struct app *app, struct lines *l, bool end)
 {

@@ -64,7 +64,6 @@ add(struct app *app, uint64_t t_ns, bool played, const char *format, ...)
 	RL_ASSERT(n >= 0 && (size_t)n < sizeof(f->text));
 }
 
-/* A line of a fault file, now. */
 #define ADD_LINE(app, ...) add(app, host_now(&(app)->host), true, __VA_ARGS__)
 
 void
@@ -288,7 +287,6 @@ put_fabric(FILE *f, const char *text, size_t len)
 	}
 }
 
-/* Mean round trip that the ports have measured. */
 static uint64_t
 typical_round_trip(const struct app *app)
 {

@@ -94,7 +94,6 @@ mirror_table(struct mirror_table *t, const char *const name[],
 	}
 }
 
-/* The column to fill; behind the last one the next row begins. */
 static struct rte_tel_data *
 next_column(struct mirror_table *t)
 {
@@ -400,7 +399,6 @@ answer_list(const struct telemetry_list *l, const struct app *app,
 	return 0;
 }
 
-/* A client's thread. */
 static int
 answer(const char *cmd, const char *params, struct rte_tel_data *d)
 {

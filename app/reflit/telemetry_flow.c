@@ -75,7 +75,6 @@ struct class_sum {
 	uint64_t flows, outstanding, resend, held;
 };
 
-/* @return how many classes have flows */
 static uint32_t
 sum_classes(const struct app *app, struct class_sum of[COS_MAX])
 {
@@ -140,7 +139,6 @@ no_such(struct rte_tel_data *d, const char *what, const char *params)
 			    what, params == NULL ? "" : params);
 }
 
-/* All counters of the core of a device, or of its endpoint. */
 static int
 device_counters(const struct app *app, const char *params,
 		struct rte_tel_data *d, bool ep)
@@ -289,7 +287,6 @@ telemetry_recoveries(const struct app *app, const char *params,
 	return 0;
 }
 
-/* The buckets of the histogram of latencies that hold anything. */
 static uint32_t
 count_buckets(const struct app *app)
 {

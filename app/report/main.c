@@ -128,7 +128,6 @@ join_recoveries(json_t *const report[], unsigned int n)
 	return sorted;
 }
 
-/* The state of each process's channel, with the name of the process. */
 static json_t *
 join_channels(json_t *const report[], unsigned int n)
 {
@@ -146,7 +145,6 @@ join_channels(json_t *const report[], unsigned int n)
 	return all;
 }
 
-/* Processes that left a ledger and no report. */
 static json_t *
 killed(json_t *const report[], unsigned int n)
 {

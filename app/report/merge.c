@@ -11,7 +11,6 @@
 
 #define NOWHERE UINT64_MAX
 
-/* All that is known of one span. */
 struct span {
 	const char *src;
 	const char *dst;
@@ -362,7 +361,6 @@ judge_source(json_t *const report[], unsigned int n, const json_t *source,
 	return 0;
 }
 
-/* Whether a source wrote down the first number of a run. */
 static bool
 was_sent(json_t *const report[], unsigned int n, const json_t *sink,
 	 const json_t *run)

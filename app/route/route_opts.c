@@ -142,7 +142,6 @@ opts_check_files(const struct route_opts *o)
 					   RL_ARRAY_SIZE(path));
 }
 
-/* Options that exclude each other. */
 static int
 opts_check(const struct route_opts *o)
 {

@@ -195,7 +195,6 @@ host_event(void *ctx, enum rl_memtxn_event event,
 	agent_event(ctx, HOST, event, msg);
 }
 
-/** A stand-alone flit. */
 static json_t *
 control_json(const struct rl_flit *f)
 {
@@ -255,7 +254,6 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 	tell(p, "flit", slot, from, o);
 }
 
-/** Drops #1 when it is first sent. */
 static bool
 drop(void *ctx, unsigned int from, const struct rl_flit *f, uint64_t slot)
 {

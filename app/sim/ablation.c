@@ -131,7 +131,6 @@ draw_cuts(struct rl_sim_plan *plan, const struct options *o)
 	return 0;
 }
 
-/* The figures of a row. */
 enum figure {
 	SENT, DELIVERED, LOST, DUPLICATED, REORDERED, REPORTED, RESENT, LOOPED,
 	BY_SWITCHES, BY_ENDPOINTS, HOPS, P50, P99, P999, MAX, OUTAGE, FIGURES

@@ -77,7 +77,6 @@ run_block(void *ctx, void *to)
 	return n >= sizeof(r->text) ? -E2BIG : 0;
 }
 
-/* In a process of its own, too. */
 static int
 run_one(void *ctx, void *to)
 {
@@ -89,7 +88,6 @@ run_one(void *ctx, void *to)
 	return ret;
 }
 
-/* Seed by seed: one of them, or several, end their process. */
 static int
 run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 {
@@ -118,7 +116,6 @@ run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 	return ret;
 }
 
-/* The result of a block, whatever its seeds do. */
 static int
 run_apart(struct camp *c, struct tally *t, uint64_t *hash)
 {
@@ -166,7 +163,6 @@ tell_failures(const struct camp *c, const struct tally *t)
 	fflush(stdout);
 }
 
-/* Blocks of this shard that are still to be run. */
 static uint64_t
 left(const struct camp *c)
 {

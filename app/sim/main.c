@@ -40,7 +40,6 @@ run(struct setup *s, const struct options *o)
 	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
 }
 
-/* A case of the campaign, judged as there. */
 static int
 judge_case(const struct setup *s, const struct options *o)
 {

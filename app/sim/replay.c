@@ -319,7 +319,6 @@ policy_read(struct policy *p, const char *text)
 	return ret;
 }
 
-/* Fabric, traffic, wires and faults of a recording, with a policy. */
 static int
 replay_open(struct setup *s, const struct options *o,
 	    const struct recording *r, const struct policy *p)
@@ -455,7 +454,6 @@ row_json(const struct policy *p, const struct outcome *out)
 	return o;
 }
 
-/* One run. @return an exit status; *kept: whether it kept every promise */
 static int
 play(const struct options *o, const struct recording *r,
      const struct policy *p, json_t *rows, json_t **report, bool *kept)

@@ -53,7 +53,6 @@ port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	return buf;
 }
 
-/* Prints an event and traces it, if asked to. */
 static void
 tell(const struct run *r, uint64_t t_ns, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -94,7 +94,6 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	};
 }
 
-/* Mean length of the frames of a trace, in flits. */
 static uint32_t
 trace_flits(const struct rl_sim_trace *t)
 {
@@ -116,7 +115,6 @@ threads_of(const struct options *o, const struct rl_topo *topo, bool capture)
 			       : rl_sim_threads(topo, cpus_allowed());
 }
 
-/* Whether the fabric can have it. */
 static int
 check_load(const struct rl_sim_load_cfg *c)
 {
@@ -133,7 +131,6 @@ check_load(const struct rl_sim_load_cfg *c)
 	return 0;
 }
 
-/* When deliveries are counted. */
 static int
 set_window(struct rl_sim_load_cfg *c, const struct options *o)
 {

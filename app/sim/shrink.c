@@ -35,7 +35,6 @@ struct job {
 	uint32_t runs;
 };
 
-/* How large a plan is. */
 struct size {
 	uint32_t faults, switches, endpoints, links;
 	uint64_t packets;
@@ -117,7 +116,6 @@ first_seed(struct job *job, struct rl_sim_plan *plan)
 	return false;
 }
 
-/* Shrinks a plan in which all must be at rest so long after the last fault. */
 static int
 shrink_within(struct job *job, struct rl_sim_plan *plan, uint64_t rest_ns)
 {

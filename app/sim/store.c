@@ -87,7 +87,6 @@ read_head(struct store *s, const char *text)
 	return ret;
 }
 
-/* The sums of a block's line. @return as tally_read() */
 static int
 read_sums(const char *text, struct tally *t, char *why)
 {
@@ -102,7 +101,6 @@ read_sums(const char *text, struct tally *t, char *why)
 	return ret;
 }
 
-/* A block's line. */
 static int
 read_block(struct store *s, const char *text, uint64_t line)
 {

@@ -24,7 +24,6 @@ extern const struct embedded view_page[];
 #define CONNECTIONS_MAX 256u
 #define IDLE_S 4u
 
-/* The body of a POST as it comes. */
 struct request {
 	size_t len;
 	char body[ORDER_MAX];
@@ -73,7 +72,6 @@ refuse(struct MHD_Connection *c, unsigned int status, const char *why)
 	return answer_json(c, status, json_pack("{s:s}", "error", why));
 }
 
-/* The source that a request names; 0 if it names none. */
 static unsigned int
 source(struct MHD_Connection *c)
 {
@@ -85,7 +83,6 @@ source(struct MHD_Connection *c)
 	return i < TEL_SOURCES_MAX ? (unsigned int)i : TEL_SOURCES_MAX;
 }
 
-/* The command that a request names, if it is allowed. */
 static const char *
 command(struct MHD_Connection *c)
 {

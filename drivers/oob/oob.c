@@ -79,7 +79,6 @@ set_none(struct rl_oob *o)
 	pthread_mutex_init(&o->lock, NULL);
 }
 
-/* The first line of the file is the password. */
 static int
 read_password(struct rl_oob *o, char *err)
 {
@@ -205,7 +204,6 @@ rl_oob_ready(struct rl_oob *o)
 	       expired(o);
 }
 
-/* The oldest event that was pushed. */
 static bool
 pop(struct rl_oob *o, struct rl_oob_event *ev)
 {

@@ -28,7 +28,6 @@
 /* A key may outlive its lease by this time. */
 #define REVOKE_NS (2 * RL_NS_PER_S)
 
-/* The members found in a range of all keys. */
 struct found {
 	struct rl_oob *o;
 	uint32_t members;

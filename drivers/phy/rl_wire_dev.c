@@ -42,7 +42,6 @@ check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 	return -EMSGSIZE;
 }
 
-/* Sets the frame size by the MTU, the driver, and the frame format. */
 static int
 size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
@@ -91,7 +90,6 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 	return -ENOMEM;
 }
 
-/* Starts the ethdev, and receives. */
 static int
 start(struct rl_wire_dev *w, char *err, size_t len)
 {

@@ -67,7 +67,6 @@ open_rings(struct rl_wires *w)
 	return 0;
 }
 
-/* One ethdev for the ends used[first, first + n). */
 static int
 open_port(struct rl_wires *w, unsigned int number, uint32_t first, uint16_t n,
 	  struct rte_mempool *pool, char *err, size_t errlen)
@@ -105,7 +104,6 @@ fail:
 	return ret;
 }
 
-/* Lists the ends that get rings. */
 static int
 list_ends(struct rl_wires *w, uint32_t nlinks, const bool other[])
 {

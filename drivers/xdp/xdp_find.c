@@ -11,7 +11,6 @@
 
 #include "xdp_find.h"
 
-/* Most maps of our programs. */
 #define MAPS_MAX 16
 
 int

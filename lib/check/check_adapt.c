@@ -40,7 +40,6 @@ check_adapt_free(struct check_adapt *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Moves the packets at device u on by all ports that they may take. */
 static const char *
 adapt_move(const struct check_run *r, struct check_adapt *a, uint32_t u,
 	   uint32_t dst)

@@ -73,7 +73,6 @@ detour_fail(struct detour *d, uint32_t dev, uint32_t link)
 			detour_kill(d, peer->port[p].link);
 }
 
-/* Reaches all devices one link away from u. */
 static void
 detour_spread(struct detour *d, uint32_t u, uint8_t level, uint32_t *tail)
 {

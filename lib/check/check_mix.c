@@ -193,7 +193,6 @@ mix_cycle(struct mix_run *r)
 	return ret;
 }
 
-/* Reports some flow of a set. */
 static void
 mix_name(const struct mix_run *r, const struct rl_flows *f)
 {

@@ -33,7 +33,6 @@ struct ranks_exact {
 	const char *why; /* why the last lost packet was lost */
 };
 
-/* The parts of a state. */
 struct exact_at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's nports: injected */
@@ -110,7 +109,6 @@ exact_move(const struct ranks_map *m, const struct exact_at *at,
 	return p->dirlink * RL_VCS + vl;
 }
 
-/* The state in which a packet is injected. */
 static struct exact_at
 exact_source(const struct ranks_map *m, uint32_t src, uint32_t dst,
 	     unsigned int level)

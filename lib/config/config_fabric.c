@@ -116,7 +116,6 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 	return 0;
 }
 
-/* A number that the topology requires. */
 static int
 read_required(struct cfg_ctx *c, const config_setting_t *fabric,
 	      const char *name, uint64_t max, uint16_t *v)
@@ -287,7 +286,6 @@ list_alloc(struct cfg_ctx *c, const config_setting_t *s,
 	return *ref == NULL ? cfg_error_mem(c) : 0;
 }
 
-/* `switches` and `endpoints`. */
 static int
 read_devices(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 	     struct rl_topo_ref **ref, uint32_t *n)
@@ -423,7 +421,6 @@ size_line(const config_setting_t *f, enum rl_topo_kind kind)
 	return config_setting_source_line(s != NULL ? s : f);
 }
 
-/* The grid that torus_conf describes. */
 static int
 build_torus(struct cfg_ctx *c, const config_setting_t *f,
 	    const struct rl_topo_spec *spec, const struct fabric_lists *l,

@@ -139,7 +139,6 @@ cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
 	return n;
 }
 
-/* Reads a word of a key. */
 static int
 cfg_word(struct cfg_ctx *c, const config_setting_t *s,
 	 const struct rl_config_key *key, uint64_t *v)
@@ -210,7 +209,6 @@ cfg_text(struct cfg_ctx *c, const config_setting_t *s,
 	return 0;
 }
 
-/* Whether the setting has the type of a list key. */
 static int
 check_listing(struct cfg_ctx *c, const config_setting_t *s,
 	      const struct rl_config_key *key)

@@ -24,7 +24,6 @@
 #include "config_impl.h"
 #include "rl_infile.h"
 
-/* A file that is being scanned. */
 struct walk {
 	uint32_t file;
 	uint32_t line;
@@ -53,7 +52,6 @@ text_put(struct cfg_ctx *c, const char *s, size_t n)
 	return 0;
 }
 
-/* The origin of the text's next line. */
 static int
 text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 {
@@ -70,7 +68,6 @@ text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 	return 0;
 }
 
-/* Copies the next n bytes, including newlines. */
 static int
 walk_copy(struct cfg_ctx *c, struct walk *w, size_t n)
 {
@@ -197,7 +194,6 @@ add_file(struct cfg_ctx *c, const char *name)
 	return 0;
 }
 
-/* Replaces an @include by the text of the file. */
 static int
 include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 {
@@ -286,7 +282,6 @@ walk_name(struct cfg_ctx *c, struct walk *w)
 	return walk_copy(c, w, (size_t)(p - w->p));
 }
 
-/* One token, or one byte outside of tokens. */
 static int
 walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
 {

@@ -169,7 +169,6 @@ rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 	return true;
 }
 
-/* Frames without flits. */
 static void
 rx_control(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 {

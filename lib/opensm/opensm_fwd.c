@@ -92,7 +92,6 @@ make_switch(struct osm_read *r, uint32_t sw, const uint32_t *net_link)
 	return ret;
 }
 
-/* Fields of all devices. */
 static void
 make_device(struct osm_read *r, uint32_t d)
 {
@@ -118,7 +117,6 @@ make_device(struct osm_read *r, uint32_t d)
 			entry[e].hop[0].port = 0;
 }
 
-/* Links between switches, in the order of the topology. */
 static uint32_t *
 make_net_links(const struct osm_read *r)
 {

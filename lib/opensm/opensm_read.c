@@ -58,7 +58,6 @@ osm_next(struct osm_read *r, enum rl_opensm_file file)
 			 OSM_LINE_MAX - 1);
 }
 
-/* The hexadecimal number behind the first key, or 0. */
 static uint64_t
 osm_hex_after(const char *p, const char *key)
 {

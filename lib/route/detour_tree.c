@@ -272,7 +272,6 @@ detour_part(struct detour_tree *d)
 	}
 }
 
-/* Stores the results of node u from its own non-tree links and its subtree. */
 static inline void
 detour_store(struct detour_tree *d, uint32_t u)
 {
@@ -424,7 +423,6 @@ detour_tree_plan(struct detour_tree *d, const uint32_t *e, uint32_t n)
 	}
 }
 
-/* Adds the next hop of node u on plane away. */
 static void
 detour_add_away(const struct detour_tree *d, struct route_hops *h, uint32_t u,
 		uint32_t e)

@@ -160,7 +160,6 @@ reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 		rf->worst = cost - rf->near.dist[s];
 }
 
-/* Sets the SL of every path to e. */
 static void
 reflit_sls(struct reflit *rf, uint32_t e)
 {
@@ -186,7 +185,6 @@ reflit_sls(struct reflit *rf, uint32_t e)
 	}
 }
 
-/* Sets what is the same for all endpoints of node t. */
 static void
 reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 {
@@ -231,7 +229,6 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 		reflit_sls(rf, e);
 }
 
-/* Plans dimension order and detours for a tile, from endpoint e on. */
 static void
 reflit_plan(struct reflit *rf, uint32_t e)
 {
@@ -318,7 +315,6 @@ reflit_vls(struct reflit *rf)
 	route_host_vl(b, REFLIT_SL_ASIDE, REFLIT_VL_DETOUR);
 }
 
-/* Whether any DOR path is missing, or longer than in the intact grid. */
 static bool
 reflit_broken(const struct reflit *rf)
 {

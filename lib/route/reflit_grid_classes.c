@@ -123,7 +123,6 @@ classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
 	}
 }
 
-/* Hops of DOR to w and then down to t. */
 static void
 classes_late(struct reflit *rf, uint32_t w)
 {
@@ -162,7 +161,6 @@ classes_penalty(const struct reflit *rf, uint64_t extra)
 	return rf->exact || extra > 2 ? extra * extra * extra : 0;
 }
 
-/* Sum of the penalties of all sources. */
 static uint64_t
 classes_cost(const struct reflit *rf)
 {

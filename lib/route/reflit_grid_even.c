@@ -30,7 +30,6 @@ struct even {
 	uint32_t goal;	/* most paths that a link should carry */
 };
 
-/* The plane on which a class begins. */
 static unsigned int
 even_plane(const struct reflit *rf, uint8_t sl)
 {
@@ -137,7 +136,6 @@ even_round(struct even *ev, bool direct)
 	return moved;
 }
 
-/* Records all present paths. */
 static int
 even_paths(struct even *ev)
 {

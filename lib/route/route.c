@@ -158,7 +158,6 @@ rl_route_compute_with(const struct rl_topo *topo,
 	return route_compute(topo, params, NULL, out, err);
 }
 
-/* Whether a device's tables are the same in both. */
 static bool
 route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 {

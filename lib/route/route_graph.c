@@ -75,7 +75,6 @@ graph_add_arcs(struct route_graph *g, uint32_t u, uint32_t *slot,
 		slot[g->arc[i].to] = ROUTE_NONE;
 }
 
-/* Finds the reverse of every arc, by the port it arrives at. */
 static void
 graph_join(struct route_graph *g, const uint32_t *arc_of)
 {

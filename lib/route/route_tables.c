@@ -160,7 +160,6 @@ tables_room(struct route_build *b)
 	}
 }
 
-/* Rounds up to whole cache lines. */
 static size_t
 tables_line(size_t bytes)
 {

@@ -33,7 +33,6 @@ struct torus {
 	uint32_t (*turn)[GRID_WAYS]; /* destinations per direction so far */
 };
 
-/* The arc that node u takes towards node t, or ROUTE_NONE. */
 static uint32_t
 torus_next(const struct route_grid *gr, uint32_t u, uint32_t t)
 {
@@ -217,7 +216,6 @@ torus_plan(struct torus *to, uint32_t e)
 	return ret;
 }
 
-/* Entries of all nodes for endpoint e. */
 static int
 torus_dst(struct torus *to, uint32_t e)
 {

@@ -144,7 +144,6 @@ trees_down(struct updown_trees *ts)
 	}
 }
 
-/* Stores the result of node u in the arrays of each destination. */
 static inline void
 trees_store(struct updown_trees *ts, uint32_t u, const struct trees_node *x,
 	    const struct route_v8 *down)

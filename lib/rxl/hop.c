@@ -79,7 +79,6 @@ judge(struct rxl_hops *h, unsigned int i, uint8_t *wire, const uint8_t *sent)
 	return status;
 }
 
-/** Link @p i hits the flit. */
 static enum rxl_fate
 strike(struct rxl_hops *h, unsigned int i, uint8_t *wire)
 {

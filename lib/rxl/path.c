@@ -241,7 +241,6 @@ count_sent(struct dir *d, const struct rl_flit *f, enum rxl_fate fate)
 	bear_witness(d, tag, fresh, fate);
 }
 
-/** One flit of side @p side takes slot @p slot. */
 static void
 transmit(struct rl_rxl_path *p, unsigned int side, struct rl_flit *f,
 	 uint64_t slot)
@@ -283,7 +282,6 @@ transmit(struct rl_rxl_path *p, unsigned int side, struct rl_flit *f,
 		(struct transit){ f, slot + p->cfg.latency_slots };
 }
 
-/** Sends the burst of side @p side. */
 static void
 speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 {
@@ -313,7 +311,6 @@ speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 	d->tally.slots += burst;
 }
 
-/** What arrives at side @p side by now. */
 static void
 listen(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 {

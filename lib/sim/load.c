@@ -19,7 +19,6 @@ load_may(const struct rl_source *src, uint16_t dst, uint8_t cos)
 	return load_sent(flow) - flow->first < load->cfg.flow_packets;
 }
 
-/* Adds an accepted packet to the totals. */
 static void
 count_sent(struct rl_sim_load_stats *st, const struct rl_stamp *s)
 {
@@ -217,7 +216,6 @@ make_parts(struct rl_sim_load *load)
 	return 0;
 }
 
-/* Sources that have made nothing. */
 static void
 make_sources(struct rl_sim_load *load)
 {

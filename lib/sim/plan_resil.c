@@ -99,7 +99,6 @@ whole(const struct rl_topo *t)
 	return rl_topo_reach(t, RL_REACH_WORKING, err) == 0;
 }
 
-/* Links that die for good, in sequence or at once. */
 static void
 draw_deaths(struct resil *r)
 {
@@ -157,7 +156,6 @@ draw_crash(struct resil *r)
 	add(r, &f);
 }
 
-/* A planned removal of a link, and its addition. */
 static void
 draw_removal(struct resil *r)
 {

@@ -177,7 +177,6 @@ keys_of(const struct rl_config_key **list)
 	return have;
 }
 
-/* Copies fields from one plan to another. @return whether any differed */
 static bool
 copy_field(void *to, const void *from, size_t offset, size_t size)
 {

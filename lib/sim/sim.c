@@ -114,7 +114,6 @@ sim_array(struct rl_sim *s, size_t n, size_t size)
 	return sim_alloc(s->mem, (n == 0 ? 1 : n) * size);
 }
 
-/* Allocates everything whose size depends on the topology. */
 static int
 sim_arrays(struct rl_sim *s)
 {
@@ -318,7 +317,6 @@ flush_wire(struct rl_sim *s, struct rl_sim_frame *list)
 	}
 }
 
-/* Checks that all flits and frames were returned. */
 static int
 leak_check(const struct rl_sim_mem *mem, char *err)
 {
@@ -382,7 +380,6 @@ sim_next_other(const struct rl_sim *s)
 	return t;
 }
 
-/* The time of the next role or device that is due. */
 static uint64_t
 sim_next_role(const struct rl_sim *s)
 {

@@ -122,7 +122,6 @@ apart_ns(struct rl_sim *s)
 			  rl_max_u64(s->p.notice_ns, 1));
 }
 
-/* Delivers frames from another part. */
 static void
 dir_arrive(struct rl_sim *s, struct sim_dir *d)
 {

@@ -20,7 +20,6 @@ pipe_empty(struct sim_pipe *sp)
 	}
 }
 
-/* Darkens all links of a device in both directions, or ends that. */
 static void
 dev_wires(struct rl_sim *s, uint32_t dev, bool dark)
 {

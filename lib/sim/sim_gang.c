@@ -107,7 +107,6 @@ begin(struct sim_gang *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* A thread has run its part. */
 static void
 end(struct sim_gang *g)
 {

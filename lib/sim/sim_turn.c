@@ -52,7 +52,6 @@ sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 		sim_heap_put(pt, core, key_ns);
 }
 
-/* When a role is due without an event. */
 static uint64_t
 turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 {
@@ -131,7 +130,6 @@ turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
 	}
 }
 
-/* Lets a port receive. */
 static void
 turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 {
@@ -156,7 +154,6 @@ turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 	}
 }
 
-/* Lets all due ports receive. @return a bit for each */
 static uint64_t
 turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -236,7 +233,6 @@ turn(struct sim_part *pt, uint32_t core, uint32_t nports)
 			turn_out_port(pt, core, p);
 }
 
-/* Makes a role ready whose stored time has come. */
 static void
 dev_wake_role(struct sim_part *pt, uint32_t id)
 {
@@ -342,7 +338,6 @@ warm_frames(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* Runs a device until @p end_ns. */
 static void
 dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {

@@ -280,7 +280,6 @@ sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
 			f->len, fate, pt->now_ns);
 }
 
-/* Whether the wire loses a frame. */
 static bool
 frame_lost(struct rl_sim *s, struct sim_dir *d, const struct rl_sim_frame *f,
 	   bool data)

@@ -34,7 +34,6 @@ ibnet_no_memory(struct ibnet_read *r)
 	return -ENOMEM;
 }
 
-/* Room for one more element. */
 static void *
 ibnet_grow(void *old, uint32_t n, uint32_t *cap, size_t size)
 {
@@ -193,7 +192,6 @@ side_compare(const void *va, const void *vb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Makes both sides of every cable. */
 static int
 make_sides(struct ibnet_read *r, struct ibnet_side *side)
 {
@@ -247,7 +245,6 @@ merge_side(struct ibnet_read *r, struct ibnet_side *into,
 	return 0;
 }
 
-/* Sorts and merges the sides; *n is how many are left. */
 static int
 merge_sides(struct ibnet_read *r, struct ibnet_side *side, uint32_t *n)
 {
@@ -292,7 +289,6 @@ rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid)
 	return RL_IBNET_NONE;
 }
 
-/* Sets the peers of ports, and makes each cable one link. */
 static void
 make_links(struct rl_ibnet *net, const struct ibnet_side *side)
 {

@@ -253,7 +253,6 @@ topo_count_ports(struct topo_build *b)
 	return ret;
 }
 
-/* Gives one end of a link the next port of its device. */
 static void
 topo_add_port(struct rl_topo *t, uint32_t link, unsigned int end)
 {

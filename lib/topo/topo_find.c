@@ -155,7 +155,6 @@ parse_k(const char *p)
 	return (int32_t)v;
 }
 
-/* Copies len characters of a device's name. */
 static bool
 parse_dev(char dst[RL_NAME_MAX], const char *src, size_t len)
 {

@@ -6,7 +6,6 @@
  */
 #include "topo_impl.h"
 
-/* Whether a ring closes in dimension d. */
 static bool
 grid_wraps(const struct rl_topo_spec *spec, unsigned int d)
 {

@@ -40,7 +40,6 @@ host_compare(const void *va, const void *vb)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Places endpoints where their first cable leads. */
 static void
 grid_hosts(struct grid *g)
 {
@@ -75,7 +74,6 @@ place_coord(const struct rl_torus_conf *conf, uint32_t place, uint16_t *coord)
 	}
 }
 
-/* Puts the switches and endpoints of the description in their places. */
 static void
 grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 {

@@ -65,7 +65,6 @@ read_shape(struct conf_read *r, const char *p, bool wrap)
 	return 0;
 }
 
-/* The seed that lines refer to now. */
 static struct rl_torus_seed *
 seed_now(struct conf_read *r)
 {

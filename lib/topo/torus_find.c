@@ -52,7 +52,6 @@ torus_error(struct torus *t, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* The i-th neighbour of a switch; RL_IBNET_NONE if that is no switch. */
 static uint32_t
 neighbour(const struct torus *t, uint32_t u, uint32_t i)
 {
@@ -115,7 +114,6 @@ step(const struct torus *t, uint32_t place, unsigned int way)
 	return c == 0 ? place + (radix - 1) * stride : place - stride;
 }
 
-/* Places neighbour v of u in this direction. */
 static int
 lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 {
@@ -141,7 +139,6 @@ lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 	return 0;
 }
 
-/* Handles all squares at u with two known sides. */
 static int
 squares(struct torus *t, uint32_t u)
 {
@@ -190,7 +187,6 @@ join_placed(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Assigns the last direction of u to its one unplaced neighbour. */
 static int
 eliminate(struct torus *t, uint32_t u)
 {
@@ -267,7 +263,6 @@ fit_in(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Spreads from known places until no more can be found. */
 static int
 spread(struct torus *t)
 {
@@ -369,9 +364,6 @@ plant(struct torus *t, const struct rl_torus_seed *s)
 	return ret != 0 ? ret : opposites(t, u);
 }
 
-/*
- * Checks that every switch has a place, and that every cable is one step long.
- */
 static int
 complete(struct torus *t)
 {
