@@ -128,15 +128,19 @@ cfg_element(const config_setting_t *s, unsigned int i)
 
 int
 cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
-	    int most)
+	    uint32_t most, cfg_entry_fn fn, struct rl_config *cfg, uint32_t *n)
 {
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const uint32_t have =
+		s != NULL ? (uint32_t)config_setting_length(s) : 0;
+	int ret = 0;
 
-	if (n > most)
+	if (have > most)
 		return cfg_error_at(c, s,
-				    "%s has %d entries; at most %d are "
-				    "possible", name, n, most);
-	return n;
+				    "%s has %u entries; at most %u are "
+				    "possible", name, have, most);
+	for (*n = 0; *n < have && ret == 0; ++*n)
+		ret = fn(c, config_setting_get_elem(s, *n), *n, cfg);
+	return ret;
 }
 
 static int
