@@ -382,9 +382,8 @@ cmd_show_errors_over(struct app *app, const char *const arg[])
 }
 
 int
-cmd_clear_counters(struct app *app, const char *const arg[])
+cmd_clear_counters(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (tally_take(&app->cleared, &app->host) != 0)
 		return app_error(app, "out of memory");
 	return counts_clear(app) == 0

@@ -171,9 +171,8 @@ show_replay(struct app *app, uint32_t d, uint16_t p)
 }
 
 int
-cmd_show_replay(struct app *app, const char *const arg[])
+cmd_show_replay(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (facts_text(&app->facts))
 		printf("%-12s %-9s %10s %10s %10s %10s %6s %6s\n", "port",
 		       "state", "base", "acked", "next", "tail", "held",
@@ -304,11 +303,10 @@ show_fabric_link(struct app *app, uint32_t link)
 }
 
 int
-cmd_show_fabric(struct app *app, const char *const arg[])
+cmd_show_fabric(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 
-	(void)arg;
 	facts_set(&app->facts,
 		  "{devices} devices, {endpoints} endpoints, {link_count} links; "
 		  "engine {engine}, {vls} VLs and {detour_vls} for detours\n",
@@ -443,9 +441,8 @@ show_fault(struct app *app, uint32_t link, int end)
 }
 
 int
-cmd_show_faults(struct app *app, const char *const arg[])
+cmd_show_faults(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (facts_text(&app->facts))
 		printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link",
 		       "fault", "frames of", "lost", "flits lost", "corrupted",

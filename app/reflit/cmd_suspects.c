@@ -84,12 +84,11 @@ print(struct app *app, const struct rl_suspect *s, uint32_t n)
 }
 
 int
-cmd_show_suspects(struct app *app, const char *const arg[])
+cmd_show_suspects(struct app *app, RL_UNUSED const char *const arg[])
 {
 	struct rl_suspect *s;
 	uint32_t n;
 
-	(void)arg;
 	if (app->checking)
 		return 0;
 	s = calloc(rl_suspects_max(&app->cfg.topo), sizeof(*s));

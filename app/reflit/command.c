@@ -250,9 +250,8 @@ command_attached(const struct app *app, const char *endpoint)
 }
 
 int
-cmd_quit(struct app *app, const char *const arg[])
+cmd_quit(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	app->quit = true;
 	return 0;
 }

@@ -78,10 +78,8 @@ seen_before(const struct command *c, size_t len)
 }
 
 int
-cmd_help(struct app *app, const char *const arg[])
+cmd_help(RL_UNUSED struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)app;
-	(void)arg;
 	printf("Sections; help SECTION lists its commands, help all lists "
 	       "every one.\n");
 	for (const struct command *c = command_table; c->form != NULL; c++) {

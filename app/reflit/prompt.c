@@ -49,18 +49,16 @@ input_ready(void)
 }
 
 static int
-on_char(struct rdline *rdl, char c)
+on_char(RL_UNUSED struct rdline *rdl, char c)
 {
-	(void)rdl;
 	return putchar(c) == EOF ? -1 : 1;
 }
 
 static void
-on_line(struct rdline *rdl, const char *line, unsigned int size)
+on_line(struct rdline *rdl, const char *line, RL_UNUSED unsigned int size)
 {
 	struct terminal *t = rdline_get_opaque(rdl);
 
-	(void)size;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->work);
 	t->app->console.editing = false;
 	command_line(t->app, line, false);

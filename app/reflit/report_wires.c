@@ -138,9 +138,8 @@ wires_say(const struct app *app, struct facts *f)
 }
 
 int
-cmd_show_wires(struct app *app, const char *const arg[])
+cmd_show_wires(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (app->cfg.nwire != 0)
 		host_wires_note_stats(&app->host);
 	if (app->cfg.nwire == 0 && facts_text(&app->facts))

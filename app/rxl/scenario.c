@@ -181,17 +181,15 @@ agent_event(struct play *p, unsigned int side, enum rl_memtxn_event event,
 
 static void
 device_event(void *ctx, enum rl_memtxn_event event,
-	     const struct rl_memtxn_msg *msg, uint64_t now_ns)
+	     const struct rl_memtxn_msg *msg, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	agent_event(ctx, DEVICE, event, msg);
 }
 
 static void
 host_event(void *ctx, enum rl_memtxn_event event,
-	   const struct rl_memtxn_msg *msg, uint64_t now_ns)
+	   const struct rl_memtxn_msg *msg, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	agent_event(ctx, HOST, event, msg);
 }
 
@@ -255,11 +253,11 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 }
 
 static bool
-drop(void *ctx, unsigned int from, const struct rl_flit *f, uint64_t slot)
+drop(void *ctx, unsigned int from, const struct rl_flit *f,
+     RL_UNUSED uint64_t slot)
 {
 	struct play *p = ctx;
 
-	(void)slot;
 	if (p->dropped || from != subject(p) || f->class == RL_CLASS_CTRL ||
 	    rl_flit_tag(f->wire) != 1)
 		return false;

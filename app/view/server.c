@@ -10,6 +10,7 @@
 
 #include "embedded.h"
 #include "metrics.h"
+#include "rl_base.h"
 #include "server.h"
 
 /* page/, see meson.build */
@@ -246,12 +247,11 @@ get(struct server *s, struct MHD_Connection *c, const char *url)
 
 static enum MHD_Result
 on_request(void *cls, struct MHD_Connection *c, const char *url,
-	   const char *method, const char *version, const char *upload,
-	   size_t *upload_len, void **state)
+	   const char *method, RL_UNUSED const char *version,
+	   const char *upload, size_t *upload_len, void **state)
 {
 	struct request *r = *state;
 
-	(void)version;
 	if (r == NULL) {
 		*state = calloc(1, sizeof(*r));
 		return *state != NULL ? MHD_YES : MHD_NO;
@@ -275,12 +275,9 @@ on_request(void *cls, struct MHD_Connection *c, const char *url,
 }
 
 static void
-on_end(void *cls, struct MHD_Connection *c, void **state,
-       enum MHD_RequestTerminationCode why)
+on_end(RL_UNUSED void *cls, RL_UNUSED struct MHD_Connection *c, void **state,
+       RL_UNUSED enum MHD_RequestTerminationCode why)
 {
-	(void)cls;
-	(void)c;
-	(void)why;
 	free(*state);
 	*state = NULL;
 }

@@ -214,7 +214,7 @@ each_socket(const char *iface, socket_fn fn, void *ctx)
 
 /* PACKET_IGNORE_OUTGOING has no effect in a group of sockets (fanout). */
 static void
-take_no_outgoing(int fd, void *ctx)
+take_no_outgoing(int fd, RL_UNUSED void *ctx)
 {
 	struct sock_filter f[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -225,7 +225,6 @@ take_no_outgoing(int fd, void *ctx)
 	};
 	const struct sock_fprog prog = { RTE_DIM(f), f };
 
-	(void)ctx;
 	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 

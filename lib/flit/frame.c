@@ -75,10 +75,8 @@ check_hw(const uint64_t w[], uint32_t n)
 #define FRAME_HW
 
 FRAME_INLINE uint32_t
-check_hw(const uint64_t w[], uint32_t n)
+check_hw(RL_UNUSED const uint64_t w[], RL_UNUSED uint32_t n)
 {
-	(void)w;
-	(void)n;
 	RL_ASSERT(false); /* never hw without the instruction */
 	return 0;
 }

@@ -321,10 +321,9 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 }
 
 static void
-on_client(void *ctx, uint32_t dev, uint16_t ep, const struct rl_sim_seat *seat,
-	  struct rl_client *client)
+on_client(void *ctx, RL_UNUSED uint32_t dev, uint16_t ep,
+	  const struct rl_sim_seat *seat, struct rl_client *client)
 {
-	(void)dev;
 	rl_sim_load_client(ctx, ep, seat, client);
 }
 
@@ -335,9 +334,8 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 }
 
 static void
-on_crash(void *ctx, uint16_t ep, uint64_t now_ns)
+on_crash(void *ctx, uint16_t ep, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	rl_sim_load_crash(ctx, ep);
 }
 

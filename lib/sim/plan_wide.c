@@ -222,17 +222,15 @@ wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_compact(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_compact(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->cfg.endpoint.profile = RL_PROFILE_RXL_COMPACT;
 	return 1;
 }
 
 static int
-wide_wide19(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_wide19(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->cfg.endpoint.crc = RL_CRC_BCH;
 	plan->cfg.endpoint.isn = RL_ISN_WIDE19;
 	return 1;
@@ -523,9 +521,8 @@ wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_keyed(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_keyed(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->keyed = true;
 	return 1;
 }

@@ -34,11 +34,10 @@ host_alloc(void *ctx, size_t bytes)
 }
 
 static struct rl_flit_cache *
-host_cache(void *ctx, uint32_t dev, int port)
+host_cache(void *ctx, uint32_t dev, RL_UNUSED int port)
 {
 	struct rl_sim *s = ctx;
 
-	(void)port;
 	return &sim_dev_part(s, dev)->mem->cache;
 }
 
