@@ -18,6 +18,7 @@
 #include "clock_ns.h"
 #include "fault_opts.h"
 #include "report_file.h"
+#include "say_error.h"
 
 #define NAME "reflit-fault"
 #define POLL_MS 100
@@ -126,11 +127,9 @@ report(const struct fault_opts *o, const struct rl_xdp_fault *f,
 	json_t *doc;
 	int rc = 0;
 
-	if (rl_xdp_fault_get(f, &set) != 0 || rl_xdp_fault_counts(f, &c) != 0) {
-		fprintf(stderr, NAME ": %s: its maps cannot be read\n",
-			o->ifname);
-		return 2;
-	}
+	if (rl_xdp_fault_get(f, &set) != 0 || rl_xdp_fault_counts(f, &c) != 0)
+		return say_error(2, NAME ": %s: its maps cannot be read\n",
+				 o->ifname);
 	print_set(to, o->ifname, &set);
 	print_counts(to, o->ifname, &c, copies);
 	if (o->json != NULL) {
@@ -157,11 +156,9 @@ change(const struct fault_opts *o, struct rl_xdp_fault *f)
 		fault_opts_apply(o, &set);
 		rc = rl_xdp_fault_set(f, &set);
 	}
-	if (rc != 0) {
-		fprintf(stderr, NAME ": %s: changing its maps: %s\n",
-			o->ifname, strerror(-rc));
-		return 2;
-	}
+	if (rc != 0)
+		return say_error(2, NAME ": %s: changing its maps: %s\n",
+				 o->ifname, strerror(-rc));
 	if (o->json != NULL)
 		return report(o, f, NULL);
 	print_set(stdout, o->ifname, &set);
@@ -193,10 +190,8 @@ run(const struct fault_opts *o)
 	catch_signals();
 	fault_opts_apply(o, &set);
 	rc = rl_xdp_fault_open(&f, o->ifname, o->mode, &set, err);
-	if (rc != 0) {
-		fprintf(stderr, NAME ": %s\n", err);
-		return 2;
-	}
+	if (rc != 0)
+		return say_error(2, NAME ": %s\n", err);
 	print_set(stderr, o->ifname, &set);
 	end_ns = o->duration_ns == 0 ? UINT64_MAX :
 				       clock_ns(CLOCK_MONOTONIC) + o->duration_ns;
@@ -232,9 +227,7 @@ main(int argc, char **argv)
 		rl_xdp_fault_close(f);
 		return rc;
 	}
-	if (rc != -ENOENT || o.show || (o.clear && !o.any)) {
-		fprintf(stderr, NAME ": %s\n", err);
-		return 2;
-	}
+	if (rc != -ENOENT || o.show || (o.clear && !o.any))
+		return say_error(2, NAME ": %s\n", err);
 	return run(&o);
 }

@@ -37,11 +37,7 @@ raise_alarm(struct alarms *a, enum alarm_kind kind, uint32_t part,
 	return now;
 }
 
-static void
-say_where(struct alarm *a, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
+__attribute__((format(printf, 2, 3))) static void
 say_where(struct alarm *a, const char *format, ...)
 {
 	va_list ap;

@@ -39,12 +39,8 @@ link_end_name(const struct app *app, uint32_t link, int end,
 	return buf;
 }
 
-static void
-because(struct link_health *h, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* Adds a reason; the first one is the most telling. */
-static void
+__attribute__((format(printf, 2, 3))) static void
 because(struct link_health *h, const char *format, ...)
 {
 	size_t at = strlen(h->why);

@@ -27,6 +27,7 @@
 #include "rl_hush.h"
 #include "rl_listen.h"
 #include "run_files.h"
+#include "say_error.h"
 #include "telemetry.h"
 
 /* At the end, packets in flight have this long to arrive. */
@@ -41,10 +42,8 @@ read_fabric(struct app *app)
 	char err[HOST_ERR_MAX];
 	int ret = rl_config_read(app->opt.config, &app->cfg, err, sizeof(err));
 
-	if (ret != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	busy_begin("computing the tables", app->opt.progress);
 	ret = rl_route_setup(&app->cfg.topo, app->cfg.engine,
 			     app->cfg.vls < app->cfg.link.vcs
@@ -52,21 +51,18 @@ read_fabric(struct app *app)
 				     : app->cfg.link.vcs,
 			     rl_config_levels(&app->cfg), &app->route, err);
 	busy_end();
-	if (ret == -EINVAL) {
-		fprintf(stderr, "%s:%u: routing: %s\n",
-			app->cfg.engine_file != NULL ? app->cfg.engine_file
-						     : app->opt.config,
-			app->cfg.engine_line, err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret == -EINVAL)
+		return say_error(EXIT_UNUSABLE, "%s:%u: routing: %s\n",
+				 app->cfg.engine_file != NULL
+					 ? app->cfg.engine_file
+					 : app->opt.config,
+				 app->cfg.engine_line, err);
 	if (ret != 0) {
 		printf("refused: %s\n", err);
 		return EXIT_REFUSED;
 	}
-	if (host_key_read(&app->cfg, &app->key, &app->keyed, err) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (host_key_read(&app->cfg, &app->key, &app->keyed, err) != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	return run_files_check(app) == 0 && recorder_open(app) == 0
 		       ? EXIT_KEPT
 		       : EXIT_UNUSABLE;
@@ -82,31 +78,27 @@ choose_process(struct app *app)
 
 	if (cfg->nprocess == 0 && name == NULL)
 		return EXIT_KEPT;
-	if (cfg->nprocess == 0) {
-		fprintf(stderr, "reflit: --process %s: %s names no processes; "
-				"leave it out\n", name, app->opt.config);
-		return EXIT_UNUSABLE;
-	}
+	if (cfg->nprocess == 0)
+		return say_error(EXIT_UNUSABLE, "reflit: --process %s: %s "
+				 "names no processes; leave it out\n", name,
+				 app->opt.config);
 	if (name != NULL)
 		app->process = rl_config_process(cfg, name);
 	for (uint32_t i = 0; i < cfg->nprocess && at < sizeof(list); i++)
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
 				       i == 0 ? "" : ", ",
 				       cfg->process[i].name);
-	if (name == NULL || app->process < 0) {
-		fprintf(stderr, "%s:%u: processes: %s%s; give --process and "
-				"one of %s\n", cfg->process[0].file,
-			cfg->process[0].line,
-			name == NULL ? "several run this fabric"
-				     : "there is none called ",
-			name == NULL ? "" : name, list);
-		return EXIT_UNUSABLE;
-	}
-	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0) {
-		fprintf(stderr, "reflit: --packets, --load: generators stay "
-				"within one process; attach ports instead\n");
-		return EXIT_UNUSABLE;
-	}
+	if (name == NULL || app->process < 0)
+		return say_error(EXIT_UNUSABLE, "%s:%u: processes: %s%s; give "
+				 "--process and one of %s\n",
+				 cfg->process[0].file, cfg->process[0].line,
+				 name == NULL ? "several run this fabric"
+					      : "there is none called ",
+				 name == NULL ? "" : name, list);
+	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0)
+		return say_error(EXIT_UNUSABLE, "reflit: --packets, --load: "
+				 "generators stay within one process; attach "
+				 "ports instead\n");
 	/* on its own it would take all devices of other processes for dead */
 	if (app->cfg.channel.kind == RL_CHANNEL_LOCAL)
 		app->cfg.controller.mode = RL_RESIL_OFF;
@@ -277,10 +269,8 @@ check_cabling(struct app *app)
 	int status = EXIT_UNUSABLE;
 
 	note_start(app);
-	if (host_start(&app->host) != 0) {
-		fprintf(stderr, "reflit: cannot start the lcores\n");
-		return status;
-	}
+	if (host_start(&app->host) != 0)
+		return say_error(status, "reflit: cannot start the lcores\n");
 	status = cabling_check(app);
 	app->end_ns = host_now(&app->host);
 	if (app->cfg.nprocess != 0)
@@ -300,11 +290,9 @@ run(struct app *app)
 	if (counts_open(app) != 0)
 		return EXIT_UNUSABLE;
 	ret = host_start(&app->host);
-	if (ret != 0) {
-		fprintf(stderr, "cannot start the lcores: %s\n",
-			strerror(-ret));
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "cannot start the lcores: %s\n",
+				 strerror(-ret));
 	if (timeline_open(app) != 0)
 		fprintf(stderr, "reflit: no memory for the timeline\n");
 	if (telemetry_open(app) != 0)

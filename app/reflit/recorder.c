@@ -24,6 +24,7 @@
 #include "rl_infile.h"
 #include "rl_pattern.h"
 #include "run_files.h"
+#include "say_error.h"
 
 #define FABRIC_MAX_BYTES (16u << 20)
 
@@ -36,9 +37,8 @@ recorder_open(struct app *app)
 
 	if (ret == 0 || app->opt.record == NULL)
 		return 0;
-	fprintf(stderr, "reflit: --record: %s: %s\n", app->opt.config,
-		rl_infile_error(ret));
-	return ret;
+	return say_error(ret, "reflit: --record: %s: %s\n", app->opt.config,
+			 rl_infile_error(ret));
 }
 
 void
@@ -420,8 +420,7 @@ recorder_write(struct app *app, const char *path)
 	if (f == NULL) {
 		const int err = -errno;
 
-		fprintf(stderr, "reflit: %s: %s\n", path, strerror(-err));
-		return err;
+		return say_error(err, "reflit: %s: %s\n", path, strerror(-err));
 	}
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	fprintf(f,
@@ -437,8 +436,8 @@ recorder_write(struct app *app, const char *path)
 	fprintf(f, "end\n");
 	if (report_close(f) == 0)
 		return 0;
-	fprintf(stderr, "reflit: %s: not all of it could be written\n", path);
-	return -EIO;
+	return say_error(-EIO, "reflit: %s: not all of it could be written\n",
+			 path);
 }
 
 int

@@ -14,6 +14,7 @@
 
 #include "judge.h"
 #include "progress.h"
+#include "say_error.h"
 #include "stop_signal.h"
 #include "store.h"
 
@@ -215,12 +216,11 @@ run_campaign(struct camp *c)
 	struct tally t;
 	int ret = run_blocks(c);
 
-	if (ret != 0) {
-		fprintf(stderr, "reflit-sim: campaign: %s\n",
+	if (ret != 0)
+		return say_error(
+			EXIT_UNUSABLE, "reflit-sim: campaign: %s\n",
 			ret == -EINTR ? "the process that ran seeds was killed"
 				      : strerror(-ret));
-		return EXIT_UNUSABLE;
-	}
 	if (store_sum(&c->store, &t) != 0)
 		return EXIT_UNUSABLE;
 	ret = tally_end(&t, c->o->json);
@@ -234,8 +234,7 @@ run_campaign(struct camp *c)
 static int
 unusable(const char *why)
 {
-	fprintf(stderr, "reflit-sim: campaign: %s\n", why);
-	return EXIT_UNUSABLE;
+	return say_error(EXIT_UNUSABLE, "reflit-sim: campaign: %s\n", why);
 }
 
 int
@@ -247,12 +246,9 @@ campaign_store(int argc, char **argv)
 	struct tally_of of;
 	int ret;
 
-	if (options_parse(argc, argv, 0, &o) != 0)
-		return EXIT_UNUSABLE;
-	if (o.help) {
-		options_help();
-		return EXIT_KEPT;
-	}
+	ret = options_parse(argc, argv, 0, &o);
+	if (ret >= 0)
+		return ret;
 	if (o.store == NULL)
 		return unusable("where to? Give --store FILE");
 	if (o.config == NULL &&

@@ -53,11 +53,7 @@ port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	return buf;
 }
 
-static void
-tell(const struct run *r, uint64_t t_ns, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void
+__attribute__((format(printf, 3, 4))) static void
 tell(const struct run *r, uint64_t t_ns, const char *format, ...)
 {
 	char text[4 * RL_NAME_MAX + 128];

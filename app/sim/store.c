@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report_file.h"
+#include "say_error.h"
 
 #define MAGIC "{\"reflit_store\":1,"
 #define SEEDS_DEFAULT 10000
@@ -55,10 +56,9 @@ check_sources(const struct store *s, const char *version, const char *revision)
 	if (strcmp(version, RL_VERSION) == 0 &&
 	    strcmp(revision, REVISION) == 0)
 		return 0;
-	fprintf(stderr, "reflit-sim: %s:1: of reflit-sim %s, revision %s; this "
-		"is %s, revision %s\n", s->path, version, revision, RL_VERSION,
-		REVISION);
-	return -EINVAL;
+	return say_error(-EINVAL, "reflit-sim: %s:1: of reflit-sim %s, "
+			 "revision %s; this is %s, revision %s\n", s->path,
+			 version, revision, RL_VERSION, REVISION);
 }
 
 static int
@@ -350,8 +350,7 @@ store_write(const struct store *s, const char *path)
 		if (report_close(f) == 0)
 			return 0;
 	}
-	fprintf(stderr, "reflit-sim: %s: %s\n", path, strerror(errno));
-	return -EIO;
+	return say_error(-EIO, "reflit-sim: %s: %s\n", path, strerror(errno));
 }
 
 void

@@ -71,11 +71,7 @@ family(struct families *m, enum family_type type, const char *name,
 	return f;
 }
 
-static void
-add(struct families *m, struct family *f, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void
+__attribute__((format(printf, 3, 4))) static void
 add(struct families *m, struct family *f, const char *format, ...)
 {
 	char line[LABELS_MAX + FAMILY_NAME_MAX + 64];

@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "rl_refuse.h"
 #include "rl_wires.h"
 
 #define QUEUES_MAX RTE_PMD_RING_MAX_RX_RINGS
@@ -99,9 +100,8 @@ open_port(struct rl_wires *w, unsigned int number, uint32_t first, uint16_t n,
 	return 0;
 
 fail:
-	snprintf(err, errlen, "cannot %s net_ring ethdev %s: %s", what, name,
-		 strerror(-ret));
-	return ret;
+	return rl_refuse(err, errlen, ret, "cannot %s net_ring ethdev %s: %s",
+			 what, name, strerror(-ret));
 }
 
 static int

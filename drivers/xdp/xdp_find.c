@@ -14,17 +14,6 @@
 #define MAPS_MAX 16
 
 int
-xdp_refuse(char *err, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, RL_XDP_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return code;
-}
-
-int
 xdp_taken(char *err, const char *ifname, const char *name, uint32_t id)
 {
 	return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) is "

@@ -23,6 +23,7 @@
 
 #include "config_impl.h"
 #include "rl_infile.h"
+#include "rl_refuse.h"
 
 struct walk {
 	uint32_t file;
@@ -355,19 +356,15 @@ cfg_text_file(struct cfg_ctx *c, const char *path)
 	size_t len = 0;
 	int ret;
 
-	if (path[0] == '\0') {
-		snprintf(c->err, c->errlen,
-			 "the name of the fabric file is empty; "
-			 "give one");
-		return -ENOENT;
-	}
+	if (path[0] == '\0')
+		return rl_refuse(c->err, c->errlen, -ENOENT,
+				 "the name of the fabric file is empty; give "
+				 "one");
 	ret = rl_infile_read(path, RL_INFILE_ANY, CFG_TEXT_MAX, &text, &len);
-	if (ret != 0) {
-		snprintf(c->err, c->errlen,
-			 "%.400s: cannot read the file: %s; check its name",
-			 path, why_unreadable(ret));
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(c->err, c->errlen, ret, "%.400s: cannot read "
+				 "the file: %s; check its name", path,
+				 why_unreadable(ret));
 	ret = cfg_text_memory(c, path, text, len);
 	free(text);
 	return ret;

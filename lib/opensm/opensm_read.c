@@ -10,25 +10,10 @@
  *   0   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"
-
-int
-osm_error(struct osm_read *r, enum rl_opensm_file file, uint32_t line,
-	  const char *fmt, ...)
-{
-	va_list ap;
-
-	r->err->file = file;
-	r->err->line = (int)line;
-	va_start(ap, fmt);
-	vsnprintf(r->err->why, sizeof(r->err->why), fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 int
 osm_no_memory(struct osm_read *r)

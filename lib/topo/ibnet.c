@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,18 +13,6 @@
 
 /* Cables, and nodes, that a file may have: bounds the memory. */
 #define IBNET_MAX (2 * RL_LINKS_MAX)
-
-int
-ibnet_error(struct ibnet_read *r, uint32_t line, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->line = line;
-	va_start(ap, fmt);
-	vsnprintf(r->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 static int
 ibnet_no_memory(struct ibnet_read *r)

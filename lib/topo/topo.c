@@ -11,18 +11,6 @@
 
 #include "topo_impl.h"
 
-int
-topo_error(struct topo_build *b, uint32_t line, const char *fmt, ...)
-{
-	va_list ap;
-
-	b->line = line;
-	va_start(ap, fmt);
-	vsnprintf(b->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 void
 rl_topo_spec_defaults(struct rl_topo_spec *spec, enum rl_topo_kind kind)
 {

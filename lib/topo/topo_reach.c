@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "rl_topo.h"
 
 /* Names of a part that an error lists. */
@@ -160,10 +161,10 @@ reach_error(struct reach *r, uint32_t a, uint32_t b, char *err)
 			 reach_dev_up(r, u);
 	reach_describe(r, a, pa, sizeof(pa));
 	reach_describe(r, b, pb, sizeof(pb));
-	snprintf(err, RL_ERR_MAX,
-		 "%u separate parts: %s at %s has no way to %s at %s", parts,
-		 t->dev[t->ep_dev[a]].name, pa, t->dev[t->ep_dev[b]].name, pb);
-	return -EHOSTUNREACH;
+	return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH, "%u separate parts: "
+			 "%s at %s has no way to %s at %s", parts,
+			 t->dev[t->ep_dev[a]].name, pa,
+			 t->dev[t->ep_dev[b]].name, pb);
 }
 
 static int

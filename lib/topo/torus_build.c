@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "rl_torus_conf.h"
 
 /* A port of an endpoint, by its position in the grid. */
@@ -172,20 +173,18 @@ check_groups(const struct grid *g, const struct rl_topo *t)
 {
 	const uint32_t most = g->conf->portgroup_max_ports;
 
-	if (t->spec.hosts_per_switch + 1u > most) {
-		snprintf(g->err, RL_ERR_MAX, "a switch has %u endpoints and "
-			 "its own port, portgroup_max_ports is %u; raise it",
-			 t->spec.hosts_per_switch, most);
-		return -EINVAL;
-	}
+	if (t->spec.hosts_per_switch + 1u > most)
+		return rl_refuse(g->err, RL_ERR_MAX, -EINVAL,
+				 "a switch has %u endpoints and its own port, "
+				 "portgroup_max_ports is %u; raise it",
+				 t->spec.hosts_per_switch, most);
 	for (uint32_t l = 0; l < t->nlink; l++) {
 		if (t->link[l].kind == RL_LINK_ISL &&
-		    rl_topo_parallel(t, l) > most) {
-			snprintf(g->err, RL_ERR_MAX, "%u cables join two "
-				 "switches, portgroup_max_ports is %u; raise "
-				 "it", rl_topo_parallel(t, l), most);
-			return -EINVAL;
-		}
+		    rl_topo_parallel(t, l) > most)
+			return rl_refuse(g->err, RL_ERR_MAX, -EINVAL,
+					 "%u cables join two switches, "
+					 "portgroup_max_ports is %u; raise it",
+					 rl_topo_parallel(t, l), most);
 	}
 	return 0;
 }
@@ -200,11 +199,10 @@ grid_build(struct grid *g, struct rl_topo_spec *spec, struct rl_topo *topo,
 	free(spec->endpoints);
 	spec->switches = calloc(g->nplaces + 1u, sizeof(*spec->switches));
 	spec->endpoints = calloc(g->net->nnode + 1u, sizeof(*spec->endpoints));
-	if (ret != 0 || spec->switches == NULL || spec->endpoints == NULL) {
-		snprintf(g->err, RL_ERR_MAX, "no memory for %u switches; take "
-			 "a smaller fabric", g->nplaces);
-		return -ENOMEM;
-	}
+	if (ret != 0 || spec->switches == NULL || spec->endpoints == NULL)
+		return rl_refuse(g->err, RL_ERR_MAX, -ENOMEM,
+				 "no memory for %u switches; take a smaller "
+				 "fabric", g->nplaces);
 	grid_hosts(g);
 	grid_spec(g, spec);
 	ret = rl_topo_build(spec, topo, g->err, line);

@@ -17,11 +17,11 @@
  * be named, as in OpenSM.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "rl_lines.h"
+#include "rl_refuse.h"
 #include "rl_torus_conf.h"
 
 #define WAYS (2 * RL_DIMS_MAX)
@@ -37,20 +37,8 @@ struct torus {
 	char *err;
 };
 
-static int
-torus_error(struct torus *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int
-torus_error(struct torus *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+#define torus_error(t, ...)                                                    \
+	rl_refuse((t)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__)
 
 static uint32_t
 neighbour(const struct torus *t, uint32_t u, uint32_t i)
