@@ -22,7 +22,6 @@
 
 #define VCS 8
 
-/* The price of a hop in one way of working, over all repetitions. */
 struct hop_price {
 	struct bench_stat hop_ns; /* per flit */
 	struct bench_stat vs_bare;

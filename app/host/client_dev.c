@@ -218,7 +218,6 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-/* Publishes the state of the port for the main lcore. */
 static void
 tx_tell(struct client_dev *c, const struct taker *before)
 {

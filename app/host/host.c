@@ -224,8 +224,6 @@ open_wires(struct host *h, char *err)
 /* An lcore has many devices, and a CPU that others use, too. */
 #define JITTER_NS (2 * RL_NS_PER_MS)
 
-/* Callbacks of rl_fabric_build(). */
-
 static void *
 on_alloc(void *ctx, size_t bytes)
 {

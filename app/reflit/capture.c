@@ -176,7 +176,6 @@ write_frame(struct capture *c, uint32_t i)
 	d->frames += c->error == 0;
 }
 
-/* The oldest frame of all directions. @return its number; -1: none */
 static int
 next_dir(struct capture *c)
 {

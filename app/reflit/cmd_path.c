@@ -10,7 +10,6 @@
 
 #include "command.h"
 
-/* Where the packet is. */
 struct at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's number of ports: injected */

@@ -41,7 +41,6 @@ for_ports(struct app *app, const char *name, port_fn fn)
 	return 0;
 }
 
-/* The state of a port's error-rate detector. */
 static const char *
 error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 		char *buf, size_t len)

@@ -150,7 +150,6 @@ prompt_terminal(struct app *app)
 	putchar('\n');
 }
 
-/* Input that is not a whole line yet. */
 struct lines {
 	char *buf;
 	size_t len;

@@ -98,7 +98,6 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	     ev->type == RL_PEV_DEAD ? rl_detector_name(ev->detector) : looped);
 }
 
-/* Endpoints that crashed by now take their claims with them. */
 static void
 crashes_until(struct run *r, uint64_t t_ns)
 {

@@ -62,7 +62,6 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	return EXIT_KEPT;
 }
 
-/* CPU time of computing, whatever else the machine does. */
 static uint64_t
 cpu_clock(RL_UNUSED void *ctx)
 {

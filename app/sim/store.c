@@ -37,7 +37,6 @@ set_blocks(struct store *s)
 	return s->line == NULL ? bad(s, 0, strerror(ENOMEM)) : 0;
 }
 
-/* The head, which names the campaign. */
 static int
 head_text(const struct store *s, char *buf, size_t len)
 {

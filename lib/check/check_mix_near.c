@@ -236,7 +236,6 @@ near_comes(const struct mix_near *n, unsigned int slot, uint32_t u)
 	return c != NULL && (c[u] >> n->dst % RANKS_TILE & 1);
 }
 
-/* Finds changed states of a switch for any destination of the tile. */
 static void
 near_switch(struct mix_near *n, uint32_t u, unsigned int planes)
 {
@@ -288,7 +287,6 @@ near_plane(const struct rl_fwd *f, unsigned int sl)
 	return p < f->nplanes ? p : 0;
 }
 
-/* A source next to a state: whether it injects into that state. */
 static void
 near_source(struct mix_near *n, uint32_t s, uint32_t at)
 {
@@ -301,7 +299,6 @@ near_source(struct mix_near *n, uint32_t s, uint32_t at)
 		n->touched[s] = 1;
 }
 
-/* Finds all states, and sources, whose packets come to a marked state. */
 static void
 near_before(struct mix_near *n, uint32_t at)
 {
@@ -325,7 +322,6 @@ near_before(struct mix_near *n, uint32_t at)
 	}
 }
 
-/* Finds sources whose own tables or SLs make a difference. */
 static void
 near_own(struct mix_near *n)
 {

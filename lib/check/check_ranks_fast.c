@@ -149,7 +149,6 @@ fast_hop(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 	return true;
 }
 
-/* One hop of all destinations. */
 static inline void
 fast_hop_all(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 {
@@ -187,7 +186,6 @@ fast_inject_one(struct fast *f, uint32_t s)
 	return true;
 }
 
-/* Whether no next hop leads to an endpoint. */
 static bool
 fast_inward(const struct fast_source *x)
 {

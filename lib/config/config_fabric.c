@@ -24,7 +24,6 @@ rl_config_topology_name(enum rl_topo_kind kind)
 	return cfg_key_find("fabric", "topology")->words[kind];
 }
 
-/* Rejects keys of other topologies, and demands those of this one. */
 static int
 check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 		   enum rl_topo_kind kind)
@@ -245,7 +244,6 @@ read_torus_conf(struct cfg_ctx *c, const config_setting_t *s,
 			  cfg_error(c, l->conf_file, (uint32_t)line, "%s", why);
 }
 
-/* The lists of a fabric from the output of ibnetdiscover. */
 static int
 read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)
@@ -324,7 +322,6 @@ read_links(struct cfg_ctx *c, const config_setting_t *s,
 	return ret;
 }
 
-/* The lists of a fabric described in the file itself. */
 static int
 read_lists(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)

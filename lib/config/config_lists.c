@@ -4,7 +4,6 @@
 
 #include "config_impl.h"
 
-/* An endpoint of the fabric by its name, or an error at key `name` of e. */
 static int
 check_endpoint(struct cfg_ctx *c, const config_setting_t *e, const char *key,
 	       const struct rl_topo *t, const char *name)

@@ -20,7 +20,6 @@ rl_config_process(const struct rl_config *cfg, const char *name)
 	return -1;
 }
 
-/* A device named in a list of names, or an error there. */
 static int
 listed_dev(struct cfg_ctx *c, const config_setting_t *s,
 	   const struct rl_topo *t, const char *key, uint32_t *dev)

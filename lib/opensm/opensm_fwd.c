@@ -164,7 +164,6 @@ osm_make_fwd(struct osm_read *r)
 	return ret;
 }
 
-/* Marks the VLs of a path, and counts dropped ones. */
 static void
 walk_pair(struct rl_opensm *osm, uint32_t src, uint32_t dst, uint32_t *used)
 {

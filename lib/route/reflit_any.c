@@ -129,7 +129,6 @@ any_reflect(struct any *an, uint32_t e)
 	}
 }
 
-/* Adds a path from node u to e by an endpoint that reflects it. */
 static void
 any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
 {

@@ -137,7 +137,6 @@ classes_late(struct reflit *rf, uint32_t w)
 	}
 }
 
-/* Links between s and t by their positions. */
 static uint32_t
 reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 {
@@ -203,7 +202,6 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 	return sum;
 }
 
-/* Tries every neighbour above t as its proxy, and keeps the best. */
 static void
 classes_proxy(struct reflit *rf, uint64_t cost_now)
 {

@@ -66,7 +66,6 @@ exact_hosts(struct reflit *rf)
 		}
 }
 
-/* Sorts nodes with a DOR path to w by its length, equal ones by number. */
 static void
 exact_sort(struct reflit *rf, uint32_t w)
 {

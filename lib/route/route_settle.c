@@ -115,7 +115,6 @@ settle_best(const struct settle *s, uint32_t u, uint32_t e)
 	return way;
 }
 
-/* The link by which endpoint src reaches e best. */
 static uint16_t
 settle_uplink(const struct settle *s, uint32_t src, uint32_t e)
 {

@@ -152,7 +152,6 @@ order_alloc(struct updown_order *o)
 	return 0;
 }
 
-/* The arcs of a node, those that go up first. */
 static void
 order_ranked(struct updown_order *o, uint32_t u)
 {

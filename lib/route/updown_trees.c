@@ -95,7 +95,6 @@ trees_best(const struct updown_trees *ts, const struct trees_node *x,
 	return m;
 }
 
-/* The arc that each destination should avoid, by its number. */
 static void
 trees_avoid(struct updown_trees *ts, const uint32_t *const *avoid)
 {

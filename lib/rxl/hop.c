@@ -45,7 +45,6 @@ rxl_hops_skip(struct rxl_hops *h, uint64_t n)
 		rl_error_skip(&h->inside[i], n);
 }
 
-/** FEC of a node, in place, as its port does it. */
 static enum rl_fec_status
 fec(const struct rxl_hops *h, uint8_t *wire)
 {

@@ -8,13 +8,11 @@
 #define BURST_MAX 64
 #define REPORTS_MAX 256
 
-/** A flit on its way, and when it arrives. */
 struct transit {
 	struct rl_flit *flit;
 	uint64_t slot;
 };
 
-/** What a switch tells the originator. */
 struct notice {
 	uint64_t slot;
 	struct rl_txn txn;

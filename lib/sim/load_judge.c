@@ -86,7 +86,6 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	st->outage_dst = dst;
 }
 
-/* A packet that was made at @p made_ns has arrived in order. */
 static void
 judge_time(struct rl_sim_load *load, struct load_part *part,
 	   struct load_flow *flow, uint64_t made_ns, unsigned int vc,

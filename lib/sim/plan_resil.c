@@ -133,7 +133,6 @@ draw_deaths(struct resil *r)
 		t->link[dead[--n]].failed = false;
 }
 
-/* A switch that crashes; it may restart. */
 static void
 draw_crash(struct resil *r)
 {

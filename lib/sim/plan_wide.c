@@ -78,7 +78,6 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 	}
 }
 
-/* As many VCs as the routes of the plan need, or a few more. */
 static int
 wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 {

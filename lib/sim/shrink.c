@@ -151,7 +151,6 @@ plain_faults(struct shrinking *sh)
 	}
 }
 
-/* The structure of a group of the fabric file, in a plan. */
 static void *
 group_of(struct rl_config *cfg, const char *group)
 {
@@ -245,7 +244,6 @@ lower(struct shrinking *sh, uint64_t *field, uint64_t low)
 	}
 }
 
-/* What happens from fault @p i on, sooner. */
 static void
 sooner(struct shrinking *sh, uint32_t i)
 {

@@ -10,7 +10,6 @@
 
 #define GONE UINT32_MAX
 
-/* A fabric that is being made of the plan's. */
 struct smaller {
 	struct rl_topo_spec spec;
 	struct rl_topo_ref *dev;  /* [ndev], switches first */

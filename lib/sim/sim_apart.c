@@ -81,7 +81,6 @@ dir_stalls(const struct rl_sim *s, const struct sim_dir *d)
 	       s->now_ns * 1000 + s->backlog_ps + s->frame_ps;
 }
 
-/* Whether neither end of a link can change its state without a fault. */
 static bool
 link_calm(const struct rl_sim *s, uint32_t link)
 {

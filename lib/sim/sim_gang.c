@@ -71,7 +71,6 @@ relax(void)
 #endif
 }
 
-/* Waits for the window after @p seen. */
 static void
 await_turn(struct sim_gang *g, uint32_t seen)
 {

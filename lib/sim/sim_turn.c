@@ -81,7 +81,6 @@ turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 		sim_on_tick(s, rl_min_u64(next, s->role[role].ext_ns));
 }
 
-/* Prefetches the flow of a packet that arrived at its endpoint. */
 static void
 turn_warm(const struct sim_role *r)
 {
@@ -91,7 +90,6 @@ turn_warm(const struct sim_role *r)
 		rl_ep_prefetch(r->rc->ep, pkt->src, pkt->wire[6] >> 4);
 }
 
-/* Prefetches the table entry for the first packet of a frame. */
 static void
 turn_warm_way(const struct sim_role *r, const struct rl_sim_frame *f)
 {
@@ -319,7 +317,6 @@ warm_state(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* Prefetches the first frames that its ports will take. */
 static void
 warm_frames(const struct rl_sim *s, uint32_t core)
 {

@@ -209,7 +209,6 @@ corrupt_run(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	pt->st.frames_corrupt++;
 }
 
-/* Applies bit errors to the flits of a frame, including bursts. */
 static void
 corrupt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {

@@ -333,7 +333,6 @@ join_ports(struct ibnet_read *r)
 	return ret;
 }
 
-/* Makes a device's name of a description. */
 static void
 name_of_desc(const struct rl_ibnet_node *node, char name[RL_NAME_MAX])
 {
@@ -363,7 +362,6 @@ name_compare(const void *va, const void *vb, void *arg)
 		      net->node[*(const uint32_t *)vb].name);
 }
 
-/* Names nodes by their descriptions if these are distinct. */
 static void
 make_names(struct ibnet_read *r)
 {

@@ -38,7 +38,6 @@ kind_of(const char *p, enum rl_ibnet_kind *kind)
 	return true;
 }
 
-/* One end, from its brace on. */
 static int
 read_end(struct ibnet_read *r, const char **p, struct ibnet_end *end)
 {

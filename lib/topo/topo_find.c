@@ -228,7 +228,6 @@ rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf, size_t len)
 #define mark_error(err, ret, ...)                                              \
 	rl_refuse(err, (err) == NULL ? 0 : RL_ERR_MAX, ret, __VA_ARGS__)
 
-/* Explains to a user why a reference names no link. */
 static int
 no_link_error(const struct rl_topo *t, const struct rl_topo_ref *ref, char *err)
 {

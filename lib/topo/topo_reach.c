@@ -87,7 +87,6 @@ reach_wanted(const struct reach *r, uint32_t ep)
 	       rl_topo_ep_there(r->t, ep);
 }
 
-/* Stamps the parts that an endpoint is linked to. */
 static void
 reach_stamp(struct reach *r, uint32_t ep)
 {
@@ -244,7 +243,6 @@ part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
 	return best;
 }
 
-/* Numbers the parts in r, and gives each device its number. */
 static uint32_t
 part_number(struct reach *r, uint32_t *part)
 {

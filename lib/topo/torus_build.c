@@ -96,7 +96,6 @@ grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 	spec->nendpoints = g->nhost;
 }
 
-/* Sets the direction of link l, and which end is first. */
 static void
 mark_link(struct rl_topo *t, uint32_t l)
 {
@@ -131,7 +130,6 @@ mark_link(struct rl_topo *t, uint32_t l)
 	}
 }
 
-/* Makes a grid of a fabric whose switches are in the order of their places. */
 static void
 mark_grid(struct rl_topo *t, const struct rl_torus_conf *conf)
 {

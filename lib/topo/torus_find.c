@@ -222,7 +222,6 @@ fits(const struct torus *t, uint32_t x, uint32_t place)
 	return true;
 }
 
-/* Places neighbours of u that fit only one empty place beside it. */
 static int
 fit_in(struct torus *t, uint32_t u)
 {

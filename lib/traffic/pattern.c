@@ -153,7 +153,6 @@ make_square(struct grid *g)
 	return 0;
 }
 
-/* Destinations by where the switches of a grid stand. */
 static int
 by_place(const struct rl_pattern_cfg *c, uint16_t *t)
 {
