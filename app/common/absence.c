@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "absence.h"
+#include "rl_grow.h"
 
 void
 absences_add(struct absences *a, const struct rl_ep_event *ev)
@@ -12,17 +13,9 @@ absences_add(struct absences *a, const struct rl_ep_event *ev)
 
 	if (!back && ev->kind != RL_EP_EV_UNREACHABLE)
 		return;
-	if (a->n == a->cap) {
-		const uint32_t cap = a->cap == 0 ? 64 : 2 * a->cap;
-		struct absence_claim *more =
-			realloc(a->claim, cap * sizeof(*more));
-
-		if (more == NULL) {
-			a->lost++;
-			return;
-		}
-		a->claim = more;
-		a->cap = cap;
+	if (!rl_grow(&a->claim, a->n, &a->cap, sizeof(*a->claim))) {
+		a->lost++;
+		return;
 	}
 	a->claim[a->n++] = (struct absence_claim){
 		.since_ns = back ? ev->since_ns : ev->t_ns,

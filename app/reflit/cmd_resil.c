@@ -31,7 +31,6 @@ want_controller(struct app *app)
 			      "mode = \"off\"");
 }
 
-/* The controller, or an error. */
 static struct rl_controller *
 controller(struct app *app)
 {
@@ -226,9 +225,8 @@ cmd_quiesce(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const uint64_t from_ns = host_now(&app->host);
 	enum rl_controller_phase p;
-	int ret;
+	int ret = step_by_hand(app, rl_controller_quiesce);
 
-	ret = step_by_hand(app, rl_controller_quiesce);
 	while (ret == 0 && stop_asked() == 0) {
 		if (app->host.resil.controller == NULL)
 			return app_error(app, "the controller has crashed: the "
@@ -253,9 +251,8 @@ cmd_reroute(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const struct rl_controller *c = app->host.resil.controller;
 	const uint32_t epoch = c == NULL ? 0 : rl_controller_newest(c);
-	int ret;
+	int ret = step_by_hand(app, rl_controller_reroute);
 
-	ret = step_by_hand(app, rl_controller_reroute);
 	if (ret == 0)
 		outcome_await(app, "", "reroute", epoch);
 	return ret;

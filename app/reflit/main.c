@@ -135,9 +135,8 @@ open_all(struct app *app)
 {
 	const struct host_params hp = host_params(app);
 	char err[HOST_ERR_MAX];
-	int ret;
+	int ret = attach_open(&app->attach, &app->cfg, app->process, err);
 
-	ret = attach_open(&app->attach, &app->cfg, app->process, err);
 	if (ret == 0)
 		ret = host_open(&app->host, &hp, err);
 	if (ret == 0 && app->host.nshared != 0)
@@ -172,7 +171,6 @@ open_all(struct app *app)
 	return ret;
 }
 
-/* Serves a running fabric: a file, a prompt, or just traffic. */
 static void
 use(struct app *app)
 {

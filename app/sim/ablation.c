@@ -312,7 +312,6 @@ fill_rows(const struct setup *s, bool dup, struct row *row)
 	return 4 * kinds;
 }
 
-/* Fewer rows than all if the run was stopped. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
 	 unsigned int n, unsigned int *done)
@@ -366,9 +365,8 @@ ablation(int argc, char **argv)
 {
 	struct options o;
 	struct setup s;
-	int ret;
+	int ret = options_parse(argc, argv, 0, &o);
 
-	ret = options_parse(argc, argv, 0, &o);
 	if (ret >= 0)
 		return ret;
 	if (o.cuts == 0)

@@ -244,9 +244,8 @@ campaign_store(int argc, char **argv)
 	struct options o;
 	struct camp c = { .s = &s, .o = &o, .store = { .fd = -1 } };
 	struct tally_of of;
-	int ret;
+	int ret = options_parse(argc, argv, 0, &o);
 
-	ret = options_parse(argc, argv, 0, &o);
 	if (ret >= 0)
 		return ret;
 	if (o.store == NULL)

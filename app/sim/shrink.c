@@ -330,9 +330,8 @@ shrink(int argc, char **argv)
 {
 	static struct setup s; /* large */
 	struct options o;
-	int ret;
+	int ret = options_parse(argc, argv, 2, &o);
 
-	ret = options_parse(argc, argv, 2, &o);
 	if (ret >= 0)
 		return ret;
 	if (o.out == NULL)

@@ -130,7 +130,6 @@ of_json(const struct tally_of *of)
 			 (json_int_t)of->seeds, "settings", hash);
 }
 
-/* Buckets that hold something, [number, count] each. */
 static json_t *
 hist_json(const struct rl_hist *h)
 {
@@ -303,9 +302,8 @@ int
 tally_read(struct tally *t, const json_t *report, char *why)
 {
 	struct tally_of of = { 0 };
-	int ret;
+	int ret = read_of(&of, json_object_get(report, "campaign"), why);
 
-	ret = read_of(&of, json_object_get(report, "campaign"), why);
 	if (ret != 0)
 		return ret;
 	tally_init(t, &of);

@@ -108,9 +108,8 @@ read_entry(struct cfg_ctx *c, const config_setting_t *e, struct rl_config *cfg,
 {
 	const char *key = NULL;
 	char why[RL_ERR_MAX];
-	int ret;
+	int ret = mark_links(c, e, &cfg->topo, mark);
 
-	ret = mark_links(c, e, &cfg->topo, mark);
 	for (uint32_t i = 0; i < cfg->topo.nlink && ret == 0; i++) {
 		if (mark[i] == 0)
 			continue;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "config_impl.h"
+#include "rl_grow.h"
 #include "rl_infile.h"
 #include "rl_refuse.h"
 
@@ -56,15 +57,8 @@ text_put(struct cfg_ctx *c, const char *s, size_t n)
 static int
 text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 {
-	if (c->npos == c->cap_pos) {
-		const uint32_t cap = c->cap_pos * 2 + 64;
-		struct cfg_pos *pos = realloc(c->pos, cap * sizeof(*pos));
-
-		if (pos == NULL)
-			return cfg_error_mem(c);
-		c->pos = pos;
-		c->cap_pos = cap;
-	}
+	if (!rl_grow(&c->pos, c->npos, &c->cap_pos, sizeof(*c->pos)))
+		return cfg_error_mem(c);
 	c->pos[c->npos++] = (struct cfg_pos){file, line};
 	return 0;
 }

@@ -295,17 +295,6 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 }
 
 static void
-flush_pipe(struct sim_pipe *sp)
-{
-	for (; sp->head != sp->tail; sp->head++) {
-		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
-
-		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
-			rl_packet_put(&sp->part->mem->cache, f);
-	}
-}
-
-static void
 flush_wire(struct rl_sim *s, struct rl_sim_frame *list)
 {
 	while (list != NULL) {
@@ -339,7 +328,7 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 
 	sim_gang_free(sim->gang);
 	for (uint32_t i = 0; i < sim->npipe; i++)
-		flush_pipe(&sim->pipe[i]);
+		sim_pipe_flush(&sim->pipe[i]);
 	for (uint32_t i = 0; i < 2 * sim->fabric.topo->nlink; i++) {
 		flush_wire(sim, sim->dir[i].head);
 		flush_wire(sim, sim->dir[i].late);
