@@ -15,15 +15,15 @@
 #include "bench_host.h"
 #include "rl_hush.h"
 #include "runtime_dir.h"
+#include "say_error.h"
 
 #define WIRE_FRAMES 512
 #define HUGE_BYTES (2u << 20)
 
 /* Huge pages without asking for any: the kernel may give transparent ones. */
 static int
-advise_huge(const struct rte_memseg_list *msl, void *arg)
+advise_huge(const struct rte_memseg_list *msl, RL_UNUSED void *arg)
 {
-	(void)arg;
 	(void)madvise(msl->base_va, msl->len, MADV_HUGEPAGE);
 	return 0;
 }
@@ -72,10 +72,9 @@ bench_eal(void)
 	rl_hush_begin(&hush);
 	ret = rte_eal_init(RL_ARRAY_SIZE(args) - 1, args);
 	(void)rl_hush_end(&hush, said);
-	if (ret < 0) {
-		fprintf(stderr, "reflit-bench: EAL did not start%s\n", said);
-		return -rte_errno;
-	}
+	if (ret < 0)
+		return say_error(-rte_errno, "reflit-bench: EAL did not "
+				 "start%s\n", said);
 	rte_memseg_list_walk(advise_huge, NULL);
 	eal_up = true;
 	return 0;
@@ -102,12 +101,10 @@ host_alloc(void *ctx, size_t bytes)
 }
 
 static struct rl_flit_cache *
-host_cache(void *ctx, uint32_t dev, int port)
+host_cache(void *ctx, RL_UNUSED uint32_t dev, RL_UNUSED int port)
 {
 	struct bench_host *h = ctx;
 
-	(void)dev;
-	(void)port;
 	return &h->cache;
 }
 
@@ -171,33 +168,27 @@ host_port_event(void *ctx, uint32_t dev, uint16_t port,
 }
 
 static void
-host_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+host_core_event(RL_UNUSED void *ctx, RL_UNUSED uint32_t dev,
+		RL_UNUSED const struct rl_core_event *ev)
 {
-	(void)ctx;
-	(void)dev;
-	(void)ev;
 }
 
 static void
-host_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
-	  uint64_t now_ns)
+host_drop(void *ctx, RL_UNUSED const struct rl_flit *pkt,
+	  RL_UNUSED enum rl_drop_reason why, RL_UNUSED uint64_t now_ns)
 {
 	struct bench_host *h = ctx;
 
-	(void)pkt;
-	(void)why;
-	(void)now_ns;
 	h->drops++;
 }
 
 /* Every packet starts with its number; the rest is derived from it. */
 static void
-client_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
+client_fill(void *ctx, uint8_t *to, uint32_t off, RL_UNUSED uint32_t len)
 {
 	const struct bench_client *c = ctx;
 
 	rl_put64(to, c->flow_sent[c->turn] ^ off);
-	(void)len;
 }
 
 static unsigned int
@@ -247,7 +238,6 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	return work;
 }
 
-/* The row itself, and how its links and endpoints are set. */
 static int
 row_config(const struct bench_shape *s, struct rl_config *cfg)
 {
@@ -397,10 +387,8 @@ build_fabric(struct bench_host *h)
 		fwd[i] = &h->route->fwd[i];
 	ret = rl_fabric_build(&h->fabric, &h->cfg, fwd,
 			      rl_codec_best_isa(512), kept, err);
-	if (ret != 0) {
-		fprintf(stderr, "reflit-bench: %s\n", err);
-		return ret;
-	}
+	if (ret != 0)
+		return say_error(ret, "reflit-bench: %s\n", err);
 	for (uint32_t i = 0; i < h->cfg.topo.nep; i++) {
 		h->client[i].cache = &h->cache;
 		h->client[i].sent_limit = UINT64_MAX;
@@ -412,7 +400,6 @@ build_fabric(struct bench_host *h)
 	return 0;
 }
 
-/* Polls until every link is up. */
 static int
 train(struct bench_host *h)
 {

@@ -203,10 +203,9 @@ copy_256(uint8_t *const *src, uint8_t *const *dst, unsigned int n)
 #endif
 
 static void
-burst_copy(struct bench *b, const struct path *p, unsigned int first,
+burst_copy(struct bench *b, RL_UNUSED const struct path *p, unsigned int first,
 	   unsigned int n)
 {
-	(void)p;
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx512f")) {
 		copy_512(b->src + first, b->dst + first, n);
@@ -223,10 +222,9 @@ burst_copy(struct bench *b, const struct path *p, unsigned int first,
 
 #ifdef RL_HAVE_ISAL
 static void
-burst_isal(struct bench *b, const struct path *p, unsigned int first,
+burst_isal(struct bench *b, RL_UNUSED const struct path *p, unsigned int first,
 	   unsigned int n)
 {
-	(void)p;
 	for (unsigned int i = first; i < first + n; i++)
 		b->sink += crc64_ecma_refl(0, b->src[i], RL_FLIT_CRC_OFF);
 }
@@ -276,7 +274,6 @@ repetition(struct bench *b, const struct working_set *w, unsigned int rep)
 	}
 }
 
-/** Lays the flits of @p w out in order, or shuffled. */
 static void
 arrange(struct bench *b, const struct working_set *w)
 {

@@ -53,7 +53,6 @@ enum what {
 	STATS,
 };
 
-/* What a client sends. */
 struct load {
 	struct rl_ep_msg msg;
 	unsigned int packets; /* a batch */

@@ -45,7 +45,6 @@ sample(struct samples *s, uint64_t from_ns, uint64_t to_ns)
 	s->v[s->n++] = (double)(to_ns - from_ns);
 }
 
-/* Whether every port is up and every egress in use. */
 static bool
 settled(const struct bench_host *h)
 {

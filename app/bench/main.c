@@ -15,6 +15,7 @@
 #include "bench_host.h"
 #include "opts.h"
 #include "report_file.h"
+#include "say_error.h"
 #include "stop_signal.h"
 #include "rl_base.h"
 #include "rl_config.h"
@@ -63,14 +64,11 @@ take_number(const struct opt *opt, const char *s, void *to)
 	errno = 0;
 	v = strtoull(s, &end, 0);
 	if (errno != 0 || *s == '\0' || *s == '-' || *end != '\0' ||
-	    v < opt->min || v > opt->max) {
-		fprintf(stderr,
-			"reflit-bench: --%s: '%s' is not a number of %llu to "
-			"%llu\n",
-			opt->name, s, (unsigned long long)opt->min,
-			(unsigned long long)opt->max);
-		return -EBADMSG;
-	}
+	    v < opt->min || v > opt->max)
+		return say_error(-EBADMSG, "reflit-bench: --%s: '%s' is not a "
+				 "number of %llu to %llu\n", opt->name, s,
+				 (unsigned long long)opt->min,
+				 (unsigned long long)opt->max);
 	if (opt->at == offsetof(struct args, o.seed))
 		((struct args *)to)->o.seed = v;
 	else
@@ -81,11 +79,10 @@ take_number(const struct opt *opt, const char *s, void *to)
 
 /* "16/5,1/1" */
 static int
-take_cases(const struct opt *opt, const char *s, void *to)
+take_cases(RL_UNUSED const struct opt *opt, const char *s, void *to)
 {
 	struct bench_opts *const o = &((struct args *)to)->o;
 
-	(void)opt;
 	for (const char *at = s;; at++) {
 		char *end;
 		struct bench_case *c = &o->cases[o->ncases];
@@ -109,11 +106,10 @@ take_cases(const struct opt *opt, const char *s, void *to)
 		if (*at != ',')
 			break;
 	}
-	fprintf(stderr,
-		"reflit-bench: --case: '%s' is not FLITS_A_PACKET/"
-		"FLITS_A_FRAME[,...], 1 to %d each, at most %d of them\n",
-		s, RL_FRAME_FLITS_MAX, BENCH_CASES);
-	return -EBADMSG;
+	return say_error(-EBADMSG, "reflit-bench: --case: '%s' is not "
+			 "FLITS_A_PACKET/FLITS_A_FRAME[,...], 1 to %d each, at "
+			 "most %d of them\n", s, RL_FRAME_FLITS_MAX,
+			 BENCH_CASES);
 }
 
 #define TO(field) offsetof(struct args, field)
@@ -157,21 +153,16 @@ static const struct opts program = {
 	.column = 17,
 };
 
-/* The suites that stand behind the options. */
 static int
 parse_suites(int n, char **names)
 {
-	if (n == 0) {
-		fprintf(stderr, "reflit-bench: name a suite; see --help\n");
-		return -EINVAL;
-	}
+	if (n == 0)
+		return say_error(-EINVAL, "reflit-bench: name a suite; see "
+				 "--help\n");
 	for (int i = 0; i < n; i++)
-		if (find_suite(names[i]) == NULL) {
-			fprintf(stderr,
-				"reflit-bench: no suite '%s'; see --help\n",
-				names[i]);
-			return -EINVAL;
-		}
+		if (find_suite(names[i]) == NULL)
+			return say_error(-EINVAL, "reflit-bench: no suite "
+					 "'%s'; see --help\n", names[i]);
 	return 0;
 }
 
@@ -211,10 +202,8 @@ check_files(const struct bench_opts *o, const char *json)
 		return -EINVAL;
 	if (o->config == NULL)
 		return 0;
-	if (rl_config_read(o->config, &cfg, err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return -EINVAL;
-	}
+	if (rl_config_read(o->config, &cfg, err, sizeof(err)) != 0)
+		return say_error(-EINVAL, "%s\n", err);
 	ret = report_apart("reflit-bench", &json, 1,
 			   (const char *const *)cfg.files, cfg.nfiles);
 	rl_config_free(&cfg);

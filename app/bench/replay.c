@@ -35,9 +35,8 @@ rig_phy(struct null_rig *g)
 {
 	struct rl_phy_eth_params p = { .frame_bytes = RL_FRAME_BYTES_MAX };
 	const char *what;
-	int ret;
+	int ret = rte_vdev_init("net_null_replay", "copy=0");
 
-	ret = rte_vdev_init("net_null_replay", "copy=0");
 	if (ret != 0)
 		return ret;
 	rte_eth_dev_get_port_by_name("net_null_replay", &g->eth);

@@ -70,7 +70,6 @@ time_compute(const struct bench_route *b, const struct rl_topo *t,
 	return 0;
 }
 
-/* One line of the table of compute times. */
 static int
 bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
 	      const char *engine)
@@ -161,7 +160,6 @@ bench_check(const struct bench_route *b, unsigned int n)
 	return ret;
 }
 
-/* What failures cost, over several draws. */
 struct failures {
 	unsigned int connected;
 	unsigned int routed;
@@ -240,7 +238,6 @@ bench_failures(const struct bench_route *b, unsigned int n)
 	return 0;
 }
 
-/* Local detours of every link of a torus, exhaustively. */
 static int
 bench_detours(const struct bench_route *b, unsigned int n)
 {
@@ -298,9 +295,8 @@ bench_route(const struct bench_opts *o, json_t *out, FILE *human)
 		.reps = rl_min_u32(o->reps, ROUTE_REPS_MAX),
 	};
 	const unsigned int n = o->quick ? 5 : 10;
-	int ret;
+	int ret = bench_sizes(&b, o->quick);
 
-	ret = bench_sizes(&b, o->quick);
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_proofs(&b, o->quick);
 	if (ret == 0 && stop_asked() == 0)

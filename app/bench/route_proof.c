@@ -21,7 +21,6 @@ since_ms(uint64_t start_ns)
 	return (double)(bench_cpu_ns() - start_ns) / 1e6;
 }
 
-/* The most memory that this process has had so far. */
 static double
 peak_mb(void)
 {
@@ -31,7 +30,6 @@ peak_mb(void)
 	return (double)u.ru_maxrss / 1024;
 }
 
-/* Tables and proof of one torus, `reps` times. */
 static int
 bench_proof(const struct bench_route *b, json_t *rows, unsigned int n,
 	    unsigned int reps)
@@ -258,7 +256,6 @@ bench_updates(const struct bench_route *b, unsigned int n)
 	return ret;
 }
 
-/* The graphs, by name. */
 static void
 graph_spec(unsigned int i, struct rl_topo_spec *s, const char **name)
 {

@@ -18,6 +18,7 @@
 #include "bench.h"
 #include "driver.h"
 #include "rl_config.h"
+#include "say_error.h"
 #include "stop_signal.h"
 
 #define WHO "reflit-bench"
@@ -125,10 +126,8 @@ read_fabric(const char *path, struct fabric *f)
 	const struct rl_topo_spec *spec = &cfg.topo.spec;
 	int ret = 0;
 
-	if (rl_config_read(path, &cfg, err, sizeof(err)) != 0) {
-		fprintf(stderr, WHO ": %s\n", err);
-		return -EINVAL;
-	}
+	if (rl_config_read(path, &cfg, err, sizeof(err)) != 0)
+		return say_error(-EINVAL, WHO ": %s\n", err);
 	f->packet_flits =
 		rl_min_u32(f->packet_flits, cfg.link.max_packet_flits);
 	if (spec->kind == RL_TOPO_DRAGONFLY)
@@ -143,18 +142,16 @@ read_fabric(const char *path, struct fabric *f)
 }
 
 int
-bench_load(const struct bench_opts *o, json_t *out, FILE *human)
+bench_load(const struct bench_opts *o, json_t *out, RL_UNUSED FILE *human)
 {
 	struct fabric f = { .packet_flits = LOAD_FLITS };
 	const int ret = o->config == NULL ? 0 : read_fabric(o->config, &f);
 
-	(void)human;
 	return ret != 0 ? ret : run("load", o, &f, out);
 }
 
 int
-bench_recovery(const struct bench_opts *o, json_t *out, FILE *human)
+bench_recovery(const struct bench_opts *o, json_t *out, RL_UNUSED FILE *human)
 {
-	(void)human;
 	return run("recovery", o, &(struct fabric){ 0 }, out);
 }

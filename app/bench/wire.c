@@ -25,25 +25,23 @@
 #include "rl_iface.h"
 #include "rl_wire_dev.h"
 #include "rl_xdp.h"
+#include "say_error.h"
 
 #define ROUND_NS (RL_NS_PER_S / 2)
 #define QUICK_NS (RL_NS_PER_S / 20)
 #define LINE 512
 #define XDP_BUFFER 3776u /* with its headers within a page */
 
-/* What the port and its peers reach, frames a second. */
-struct figures {
-	double testpmd; /* 0: it could not be run */
-	double bare;
-	double replay;
-	double flits;
-	double keyed;	    /* replay, where frames end in a tag */
-	double keyed_flits;
-	double tag_ns;	    /* to make the tag of a frame, or check it */
-};
-
-/* What of it each repetition yields. */
+/*
+ * What each repetition yields: frames or flits a second. KEYED: replay, where
+ * frames end in a tag. TAG_NS: to make the tag of a frame, or check it.
+ */
 enum series { BARE, REPLAY, FLITS, KEYED, KEYED_FLITS, TAG_NS, SERIES };
+
+struct figures {
+	double testpmd; /* frames a second; 0: it could not be run */
+	double median[SERIES];
+};
 
 /*
  * dpdk-testpmd in txonly on the same ethdev, which is ours no more. It says
@@ -141,7 +139,6 @@ tags(const struct replay_rig *g, uint32_t bytes, uint64_t for_ns)
 	return n == 0 ? 0 : (double)(now_ns - t0) / (double)n;
 }
 
-/* One repetition: v[series * reps]. */
 static int
 measure_once(struct replay_rig g[2], struct rl_phy_eth *phy, uint32_t flits,
 	     uint64_t for_ns, double *v, unsigned int reps)
@@ -177,13 +174,8 @@ measure(const struct bench_opts *o, struct rl_wire_dev *w, struct figures *fig)
 	for (unsigned int r = 0; r < o->reps && ret == 0; r++)
 		ret = measure_once(g, &phy, flits, for_ns, v + r, o->reps);
 	if (ret == 0) {
-		fig->bare = bench_median(v + BARE * o->reps, o->reps);
-		fig->replay = bench_median(v + REPLAY * o->reps, o->reps);
-		fig->flits = bench_median(v + FLITS * o->reps, o->reps);
-		fig->keyed = bench_median(v + KEYED * o->reps, o->reps);
-		fig->keyed_flits =
-			bench_median(v + KEYED_FLITS * o->reps, o->reps);
-		fig->tag_ns = bench_median(v + TAG_NS * o->reps, o->reps);
+		for (unsigned int k = 0; k < SERIES; k++)
+			fig->median[k] = bench_median(v + k * o->reps, o->reps);
 		replay_rig_close(&g[0]);
 		replay_rig_close(&g[1]);
 		rl_phy_eth_close(&phy);
@@ -197,47 +189,40 @@ say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
     FILE *human)
 {
 	const uint32_t flits = rl_frame_fit(w->frame_bytes);
-	const double share = fig->testpmd == 0 ? 0
-					       : fig->replay / fig->testpmd;
+	const double *v = fig->median;
+	const bool peer = fig->testpmd != 0;
+	json_t *o = json_pack(
+		"{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		"s:o, s:o}",
+		"port", w->dev.name, "driver", w->dev.driver, "frame_bytes",
+		(int)rl_frame_bytes(flits), "flits_per_frame", (int)flits,
+		"replay_frames_per_s", v[REPLAY], "mflits_per_s",
+		v[FLITS] / 1e6, "bare_frames_per_s", v[BARE],
+		"keyed_frames_per_s", v[KEYED], "keyed_mflits_per_s",
+		v[KEYED_FLITS] / 1e6, "keyed_share", v[KEYED_FLITS] / v[FLITS],
+		"tag_ns", v[TAG_NS], "share_of_bare", v[REPLAY] / v[BARE],
+		"testpmd_frames_per_s",
+		peer ? json_real(fig->testpmd) : json_null(),
+		"share_of_testpmd",
+		peer ? json_real(v[REPLAY] / fig->testpmd) : json_null());
 
-	json_object_set_new(out, "port", json_string(w->dev.name));
-	json_object_set_new(out, "driver", json_string(w->dev.driver));
-	json_object_set_new(out, "frame_bytes",
-			    json_integer(rl_frame_bytes(flits)));
-	json_object_set_new(out, "flits_per_frame", json_integer(flits));
-	json_object_set_new(out, "replay_frames_per_s",
-			    json_real(fig->replay));
-	json_object_set_new(out, "mflits_per_s", json_real(fig->flits / 1e6));
-	json_object_set_new(out, "bare_frames_per_s", json_real(fig->bare));
-	json_object_set_new(out, "testpmd_frames_per_s",
-			    fig->testpmd == 0 ? json_null()
-					      : json_real(fig->testpmd));
-	json_object_set_new(out, "keyed_frames_per_s", json_real(fig->keyed));
-	json_object_set_new(out, "keyed_mflits_per_s",
-			    json_real(fig->keyed_flits / 1e6));
-	json_object_set_new(out, "keyed_share",
-			    json_real(fig->keyed_flits / fig->flits));
-	json_object_set_new(out, "tag_ns", json_real(fig->tag_ns));
-	json_object_set_new(out, "share_of_bare",
-			    json_real(fig->replay / fig->bare));
-	json_object_set_new(out, "share_of_testpmd",
-			    fig->testpmd == 0 ? json_null()
-					      : json_real(share));
+	(void)json_object_update(out, o);
+	json_decref(o);
 	fprintf(human,
 		"wire: %s, frames of %u bytes, %u flits\n"
 		"  replay      %8.3f Mframe/s, %6.2f Mflit/s\n"
 		"  with a key  %8.3f Mframe/s, %6.2f Mflit/s, %3.0f %% of it; a "
 		"tag takes %.0f ns\n"
 		"  bare frames %8.3f Mframe/s; replay is %3.0f %% of it\n",
-		w->dev.name, rl_frame_bytes(flits), flits, fig->replay / 1e6,
-		fig->flits / 1e6, fig->keyed / 1e6, fig->keyed_flits / 1e6,
-		100 * fig->keyed_flits / fig->flits, fig->tag_ns,
-		fig->bare / 1e6,
-		100 * fig->replay / fig->bare);
-	if (fig->testpmd != 0)
+		w->dev.name, rl_frame_bytes(flits), flits, v[REPLAY] / 1e6,
+		v[FLITS] / 1e6, v[KEYED] / 1e6, v[KEYED_FLITS] / 1e6,
+		100 * v[KEYED_FLITS] / v[FLITS], v[TAG_NS], v[BARE] / 1e6,
+		100 * v[REPLAY] / v[BARE]);
+	if (peer)
 		fprintf(human,
 			"  testpmd     %8.3f Mframe/s; replay is %3.0f %% of "
-			"it\n", fig->testpmd / 1e6, 100 * share);
+			"it\n", fig->testpmd / 1e6,
+			100 * v[REPLAY] / fig->testpmd);
 	else
 		fprintf(human, "  testpmd     could not be run here\n");
 }
@@ -265,18 +250,16 @@ open_port(const char *port, struct rl_wire_dev *w, char name[64])
 
 	snprintf(name, 64, "%.*s", (int)strcspn(port, ","), port);
 	ret = check_port(port, err);
-	if (ret != 0) {
-		fprintf(stderr, "reflit-bench: --port %s: %s\n", port, err);
-		return -EINVAL;
-	}
+	if (ret != 0)
+		return say_error(-EINVAL, "reflit-bench: --port %s: %s\n", port,
+				 err);
 	rl_hush_begin(&hush);
 	ret = rte_vdev_init(name, args == NULL ? "" : args + 1);
 	(void)rl_hush_end(&hush, said);
-	if (ret != 0) {
-		fprintf(stderr, "reflit-bench: --port %s: there is no such "
-				"driver, or it refuses that%s\n", port, said);
-		return -EINVAL;
-	}
+	if (ret != 0)
+		return say_error(-EINVAL, "reflit-bench: --port %s: there is "
+				 "no such driver, or it refuses that%s\n", port,
+				 said);
 	ret = rl_wire_dev_open(w, name, 0, err, sizeof(err));
 	if (ret != 0)
 		fprintf(stderr, "reflit-bench: --port: %s\n", err);

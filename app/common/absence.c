@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "absence.h"
+#include "rl_grow.h"
 
 void
 absences_add(struct absences *a, const struct rl_ep_event *ev)
@@ -12,17 +13,9 @@ absences_add(struct absences *a, const struct rl_ep_event *ev)
 
 	if (!back && ev->kind != RL_EP_EV_UNREACHABLE)
 		return;
-	if (a->n == a->cap) {
-		const uint32_t cap = a->cap == 0 ? 64 : 2 * a->cap;
-		struct absence_claim *more =
-			realloc(a->claim, cap * sizeof(*more));
-
-		if (more == NULL) {
-			a->lost++;
-			return;
-		}
-		a->claim = more;
-		a->cap = cap;
+	if (!rl_grow(&a->claim, a->n, &a->cap, sizeof(*a->claim))) {
+		a->lost++;
+		return;
 	}
 	a->claim[a->n++] = (struct absence_claim){
 		.since_ns = back ? ev->since_ns : ev->t_ns,
@@ -88,7 +81,6 @@ cmp(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/** By peer, then by accuser, then as they came. */
 static int
 by_peer(const void *pa, const void *pb)
 {
@@ -138,7 +130,6 @@ overlap(const struct absence_claim *a, const struct absence_claim *b)
 	       (a->until_ns == 0 || b->since_ns <= a->until_ns);
 }
 
-/** How many endpoints accuse @p peer while @p c lasts. */
 static uint32_t
 accusers(const struct absences *a, const uint32_t *first, uint16_t peer,
 	 const struct absence_claim *c)
@@ -190,7 +181,6 @@ merge(struct absence_claim *out, uint32_t from, uint32_t n,
 	return n + 1;
 }
 
-/** @return how many absences there were, in @p out */
 static uint32_t
 judge(const struct absences *a, const uint32_t *first, uint32_t nep,
       struct absence_claim *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "report_file.h"
+#include "say_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,9 +152,8 @@ report_apart(const char *program, const char *const path[], unsigned int n,
 
 		if (why == NULL)
 			continue;
-		fprintf(stderr, "%s: cannot write %s: %s\n", program, path[i],
-			why);
-		return -EINVAL;
+		return say_error(-EINVAL, "%s: cannot write %s: %s\n", program,
+				 path[i], why);
 	}
 	return 0;
 }
@@ -168,19 +168,14 @@ report_claim_stdout(const char *program, const char *const path[],
 		claims += is_stdout(path[i]) != 0;
 	if (claims == 0 || stdout_fd >= 0)
 		return 0;
-	if (claims > 1) {
-		fprintf(stderr, "%s: only one document can go to standard "
-				"output (-)\n",
-			program);
-		return -EINVAL;
-	}
+	if (claims > 1)
+		return say_error(-EINVAL, "%s: only one document can go to "
+				 "standard output (-)\n", program);
 	fflush(stdout);
 	stdout_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (stdout_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-		fprintf(stderr, "%s: standard output: %s\n", program,
-			strerror(errno));
-		return -EIO;
-	}
+	if (stdout_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return say_error(-EIO, "%s: standard output: %s\n", program,
+				 strerror(errno));
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in step with the errors */
 	return 0;
 }
@@ -329,6 +324,6 @@ report_flush(const char *program)
 {
 	if (fflush(stdout) == 0 && ferror(stdout) == 0)
 		return 0;
-	fprintf(stderr, "%s: standard output could not be written\n", program);
-	return -EIO;
+	return say_error(-EIO, "%s: standard output could not be written\n",
+			 program);
 }

@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rl_base.h"
+
 #define COMMON_DIR "/tmp/dpdk"
 
-/* Owned by this user, and writable by no other. */
 static bool
 is_ours(const struct stat *st)
 {
@@ -98,11 +99,9 @@ runtime_dir_make(struct runtime_dir *d)
 }
 
 static int
-remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+remove_one(const char *path, RL_UNUSED const struct stat *st,
+	   RL_UNUSED int flag, RL_UNUSED struct FTW *ftw)
 {
-	(void)st;
-	(void)flag;
-	(void)ftw;
 	return remove(path);
 }
 

@@ -7,6 +7,7 @@
 #include "fault_opts.h"
 #include "opts.h"
 #include "parse.h"
+#include "rl_base.h"
 
 #define RATE_ONE (1ull << 32)
 #define DEFAULT_SEED 1
@@ -71,7 +72,7 @@ corrupt(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-duration(const struct opt *opt, const char *text, void *to)
+duration(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct fault_opts *o = to;
 	static const struct {
@@ -83,7 +84,6 @@ duration(const struct opt *opt, const char *text, void *to)
 	uint64_t v;
 	char n[24];
 
-	(void)opt;
 	snprintf(n, sizeof(n), "%.*s", (int)digits, text);
 	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(text + digits, units[i].unit) == 0 &&
@@ -128,12 +128,11 @@ one_way(const struct opt *opt, const char *text, void *to)
 
 /* Faults that are not given beside it are 0. */
 static int
-take_clear(const struct opt *opt, const char *text, void *to)
+take_clear(RL_UNUSED const struct opt *opt, RL_UNUSED const char *text,
+	   void *to)
 {
 	struct fault_opts *o = to;
 
-	(void)opt;
-	(void)text;
 	o->clear = true;
 	o->given.one_way = UINT32_MAX;
 	o->given.drop_nth = o->given.corrupt_nth = UINT32_MAX;
@@ -142,9 +141,8 @@ take_clear(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-take_mode(const struct opt *opt, const char *text, void *to)
+take_mode(const struct opt *opt, RL_UNUSED const char *text, void *to)
 {
-	(void)text;
 	((struct fault_opts *)to)->mode = opt->name[0] == 'n' ? RL_XDP_NATIVE :
 								 RL_XDP_GENERIC;
 	return 0;

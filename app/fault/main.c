@@ -18,6 +18,7 @@
 #include "clock_ns.h"
 #include "fault_opts.h"
 #include "report_file.h"
+#include "say_error.h"
 
 #define NAME "reflit-fault"
 #define POLL_MS 100
@@ -115,7 +116,6 @@ report_json(const char *ifname, const struct rl_fault_set *s,
 		"duplicate_failed", (json_int_t)(failed + c->duplicate_lost));
 }
 
-/* Prints and writes what there is. @return 0 or 2 */
 static int
 report(const struct fault_opts *o, const struct rl_xdp_fault *f,
        const struct rl_xdp_copies *copies)
@@ -127,11 +127,9 @@ report(const struct fault_opts *o, const struct rl_xdp_fault *f,
 	json_t *doc;
 	int rc = 0;
 
-	if (rl_xdp_fault_get(f, &set) != 0 || rl_xdp_fault_counts(f, &c) != 0) {
-		fprintf(stderr, NAME ": %s: its maps cannot be read\n",
-			o->ifname);
-		return 2;
-	}
+	if (rl_xdp_fault_get(f, &set) != 0 || rl_xdp_fault_counts(f, &c) != 0)
+		return say_error(2, NAME ": %s: its maps cannot be read\n",
+				 o->ifname);
 	print_set(to, o->ifname, &set);
 	print_counts(to, o->ifname, &c, copies);
 	if (o->json != NULL) {
@@ -145,7 +143,6 @@ report(const struct fault_opts *o, const struct rl_xdp_fault *f,
 	return rc;
 }
 
-/* Shows or changes a program that runs already. */
 static int
 change(const struct fault_opts *o, struct rl_xdp_fault *f)
 {
@@ -159,11 +156,9 @@ change(const struct fault_opts *o, struct rl_xdp_fault *f)
 		fault_opts_apply(o, &set);
 		rc = rl_xdp_fault_set(f, &set);
 	}
-	if (rc != 0) {
-		fprintf(stderr, NAME ": %s: changing its maps: %s\n",
-			o->ifname, strerror(-rc));
-		return 2;
-	}
+	if (rc != 0)
+		return say_error(2, NAME ": %s: changing its maps: %s\n",
+				 o->ifname, strerror(-rc));
 	if (o->json != NULL)
 		return report(o, f, NULL);
 	print_set(stdout, o->ifname, &set);
@@ -182,7 +177,6 @@ catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
-/* Puts the program there, serves it until the end, takes it away. */
 static int
 run(const struct fault_opts *o)
 {
@@ -196,10 +190,8 @@ run(const struct fault_opts *o)
 	catch_signals();
 	fault_opts_apply(o, &set);
 	rc = rl_xdp_fault_open(&f, o->ifname, o->mode, &set, err);
-	if (rc != 0) {
-		fprintf(stderr, NAME ": %s\n", err);
-		return 2;
-	}
+	if (rc != 0)
+		return say_error(2, NAME ": %s\n", err);
 	print_set(stderr, o->ifname, &set);
 	end_ns = o->duration_ns == 0 ? UINT64_MAX :
 				       clock_ns(CLOCK_MONOTONIC) + o->duration_ns;
@@ -235,9 +227,7 @@ main(int argc, char **argv)
 		rl_xdp_fault_close(f);
 		return rc;
 	}
-	if (rc != -ENOENT || o.show || (o.clear && !o.any)) {
-		fprintf(stderr, NAME ": %s\n", err);
-		return 2;
-	}
+	if (rc != -ENOENT || o.show || (o.clear && !o.any))
+		return say_error(2, NAME ": %s\n", err);
 	return run(&o);
 }

@@ -38,7 +38,6 @@ proof_of(const struct client_dev *c, uint16_t src, uint16_t dst)
 		       : c->p.flow[(size_t)dst * c->p.npeers + src];
 }
 
-/* Whether the pace allows one more frame now. */
 static bool
 pace(struct client_dev *c, uint64_t now_ns)
 {
@@ -219,7 +218,6 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-/* Publishes the state of the port for the main lcore. */
 static void
 tx_tell(struct client_dev *c, const struct taker *before)
 {
@@ -251,7 +249,6 @@ tx_flush(struct client_dev *c, uint64_t now_ns)
 	tx_tell(c, &before);
 }
 
-/* Writes one packet into the spare mbuf. */
 static void
 write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 {

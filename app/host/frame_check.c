@@ -2,7 +2,6 @@
 
 #include "frame_check.h"
 
-#include <stddef.h>
 
 #include "rl_crc32c.h"
 
@@ -43,7 +42,6 @@
 /* Most tags or labels of a frame. */
 #define TAGS_MAX 8
 
-/* Payload of an IP header. */
 struct segment {
 	uint8_t *data;
 	uint32_t len;
@@ -51,7 +49,6 @@ struct segment {
 	uint8_t proto;
 };
 
-/* Type of the next header. */
 enum next { NEXT_ETHER, NEXT_TYPE, NEXT_PROTO, NEXT_END };
 
 struct walk {

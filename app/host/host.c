@@ -9,11 +9,11 @@
 #include <sys/random.h>
 
 #include <rte_errno.h>
-#include <rte_launch.h>
 #include <rte_mempool.h>
 #include <rte_vect.h>
 
 #include "host.h"
+#include "rl_refuse.h"
 
 #ifndef HOST_LOG_RECORDS /* tests use less */
 #define HOST_LOG_RECORDS 16384
@@ -200,14 +200,12 @@ open_wires(struct host *h, char *err)
 
 	h->pool = rl_frame_pool("frames", h->plan.frames,
 				h->plan.frame_bytes, false);
-	if (h->pool == NULL) {
-		snprintf(err, HOST_ERR_MAX,
-			 "cannot make a pool of %u frames: %s; start with -m "
-			 "%u or more, or install DPDK's driver mempool_ring",
-			 h->plan.frames, rte_strerror(rte_errno),
-			 h->plan.eal_mb);
-		return -ENOMEM;
-	}
+	if (h->pool == NULL)
+		return rl_refuse(err, HOST_ERR_MAX, -ENOMEM,
+				 "cannot make a pool of %u frames: %s; start "
+				 "with -m %u or more, or install DPDK's driver "
+				 "mempool_ring", h->plan.frames,
+				 rte_strerror(rte_errno), h->plan.eal_mb);
 	h->fault = host_mem_alloc(&h->mem, nlink * sizeof(*h->fault));
 	h->phy = host_mem_alloc(&h->mem, 2 * nlink * sizeof(*h->phy));
 	line = host_mem_alloc(&h->mem,
@@ -225,8 +223,6 @@ open_wires(struct host *h, char *err)
 
 /* An lcore has many devices, and a CPU that others use, too. */
 #define JITTER_NS (2 * RL_NS_PER_MS)
-
-/* Callbacks of rl_fabric_build(). */
 
 static void *
 on_alloc(void *ctx, size_t bytes)
@@ -380,17 +376,14 @@ host_open(struct host *h, const struct host_params *p, char *err)
 	h->p = *p;
 	if (h->p.incarnation == 0 &&
 	    getrandom(&h->p.incarnation, sizeof(h->p.incarnation), 0) !=
-		    sizeof(h->p.incarnation)) {
-		snprintf(err, HOST_ERR_MAX, "getrandom: %s", strerror(errno));
-		return -EIO;
-	}
+		    sizeof(h->p.incarnation))
+		return rl_refuse(err, HOST_ERR_MAX, -EIO, "getrandom: %s",
+				 strerror(errno));
 	host_clock_init(&h->clock);
 	/* devices only get tables that the checker has accepted */
-	if (!p->route->accepted) {
-		snprintf(err, HOST_ERR_MAX,
-			 "the tables have not passed the checker");
-		return -EINVAL;
-	}
+	if (!p->route->accepted)
+		return rl_refuse(err, HOST_ERR_MAX, -EINVAL,
+				 "the tables have not passed the checker");
 	ret = open_lcores(h, err);
 	if (ret != 0)
 		return ret;

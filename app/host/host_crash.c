@@ -47,7 +47,6 @@ host_pause(struct host *h, bool on)
 			nanosleep(&nap, NULL);
 }
 
-/* Voids notices and orders for a crashed device. */
 static void
 orders_off(struct host *h, uint32_t dev)
 {

@@ -40,7 +40,6 @@ host_job_pending(struct host_resil *r)
 	return state_of(r) != HOST_JOB_NONE;
 }
 
-/* The thread of jobs: waits, computes, waits. */
 static void *
 job_main(void *ctx)
 {
@@ -92,7 +91,6 @@ copy_job(struct host *h, const struct rl_controller_job *job)
 	r->job.waits = memcpy(at, job->waits, ndev);
 }
 
-/* Takes the result of the thread. */
 static void
 take_result(struct host *h, uint64_t now_ns)
 {
@@ -132,7 +130,6 @@ prepare_due(const struct host_resil *r, uint64_t now_ns)
 	return now_ns >= r->prepare_ns && rl_controller_idle(r->controller);
 }
 
-/* Whether lcores have orders that are not done. */
 static bool
 orders_open(const struct host *h)
 {

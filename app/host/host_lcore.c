@@ -91,7 +91,6 @@ host_lcores_deal(struct host *h)
 	}
 }
 
-/* Ports in, core, ports out, for one device. */
 static void
 poll_turn(struct host_lcore *lc, const struct host_turn *t, uint64_t now_ns,
 	  unsigned int *port_work, unsigned int *core_work)
@@ -246,7 +245,6 @@ host_run(struct host *h, uint64_t ns)
 	}
 }
 
-/* The lcore that runs this callback. */
 static struct host_lcore *
 self(struct host *h)
 {
@@ -365,7 +363,6 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	});
 }
 
-/* Sends a drop notice to the endpoint that sent the packet. */
 static void
 notify_end(struct host *h, struct host_lcore *from, const struct rl_flit *pkt,
 	   enum rl_drop_reason why)

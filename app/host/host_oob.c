@@ -67,7 +67,6 @@ depose(struct host *h)
 	h->resil.controller = NULL;
 }
 
-/* Whether all work of an earlier controller is done and known. */
 static bool
 settled(struct host *h)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host_place.h"
+#include "rl_refuse.h"
 
 char *
 host_role_name(const struct rl_topo *t, uint32_t dev, int port, char *buf)
@@ -127,7 +128,6 @@ list_lcores(const uint16_t lcore[], uint32_t n, char *buf, size_t len)
 				       i == 0 ? "" : ",", lcore[i]);
 }
 
-/* The entry with the longest matching prefix of @p name, or NULL. */
 static const struct rl_place *
 find_place(const struct rl_config *cfg, const char *name)
 {
@@ -158,11 +158,10 @@ place_by_file(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
 		if (known(lcore, n, pl->lcore))
 			continue;
 		list_lcores(lcore, n, list, sizeof(list));
-		snprintf(err, errlen,
-			 "%s:%u: role %s: lcore %u runs no roles here; use one "
-			 "of %s, or start with -l",
-			 pl->file, pl->line, pl->role, pl->lcore, list);
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "%s:%u: role %s: lcore "
+				 "%u runs no roles here; use one of %s, or "
+				 "start with -l", pl->file, pl->line, pl->role,
+				 pl->lcore, list);
 	}
 	for (uint32_t d = 0; d < cfg->topo.ndev; d++)
 		for (int i = -1; i < cfg->topo.dev[d].nports; i++) {
@@ -203,8 +202,8 @@ host_place(const struct rl_config *cfg, const struct rl_fwd *fwd, int process,
 
 nomem:
 	host_place_free(place);
-	snprintf(err, errlen, "no memory for the placement of roles");
-	return -ENOMEM;
+	return rl_refuse(err, errlen, -ENOMEM, "no memory for the placement of "
+			 "roles");
 }
 
 void

@@ -10,7 +10,6 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +37,12 @@ host_resil_now(struct host *h)
 	return h->resil.now_ns;
 }
 
-/* Host time minus time of the controllers. */
 static uint64_t
 left_out(const struct host *h)
 {
 	return h->p.oob == NULL ? host_time_left_out(&h->time) : 0;
 }
 
-/* Converts a time of the host to that of the controllers. */
 static uint64_t
 role_time(const struct host *h, uint64_t t_ns)
 {

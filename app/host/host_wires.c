@@ -12,7 +12,6 @@ end_port(const struct rl_wire *w, int end)
 	return end == 0 ? w->a : w->b;
 }
 
-/* Whether this process has an end of a link. */
 static bool
 is_mine(const struct host_params *p, uint32_t link, int end)
 {

@@ -8,6 +8,7 @@
 #include "app.h"
 #include "link_health.h"
 #include "recovery_report.h"
+#include "rl_grow.h"
 
 #define LOOK_NS (100 * RL_NS_PER_MS)
 /* A look reads a cache line of each port, which its lcore writes. */
@@ -22,26 +23,15 @@ raise_alarm(struct alarms *a, enum alarm_kind kind, uint32_t part,
 	static struct alarm none; /* where there is no memory */
 	struct alarm *now;
 
-	if (a->n == a->cap) {
-		const uint32_t cap = a->cap == 0 ? 16 : 2 * a->cap;
-
-		now = realloc(a->now, cap * sizeof(*now));
-		if (now == NULL)
-			return &none;
-		a->now = now;
-		a->cap = cap;
-	}
+	if (!rl_grow(&a->now, a->n, &a->cap, sizeof(*now)))
+		return &none;
 	now = &a->now[a->n++];
 	*now = (struct alarm){ .kind = kind, .part = part,
 			       .since_ns = since_ns };
 	return now;
 }
 
-static void
-say_where(struct alarm *a, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
+__attribute__((format(printf, 2, 3))) static void
 say_where(struct alarm *a, const char *format, ...)
 {
 	va_list ap;

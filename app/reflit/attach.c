@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include <rte_dev.h>
-#include <rte_devargs.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
@@ -17,12 +16,13 @@
 #include "attach.h"
 #include "pcap_kind.h"
 #include "rl_phy_eth.h"
+#include "rl_refuse.h"
+#include "say_error.h"
 
 /* For writing: frames that a driver may keep, and the pool's caches. */
 #define WRITE_FRAMES 1280u
 #define WRITE_SPARE 1024u
 
-/* The result of scanning a pcap file. */
 struct pcap_scan {
 	uint64_t frames;
 	uint32_t longest;
@@ -102,7 +102,6 @@ write_frames(const struct rl_config *cfg)
 	return cfg->nattach * WRITE_FRAMES + WRITE_SPARE;
 }
 
-/* Whether this process runs the endpoint of an attached port. */
 static bool
 is_mine(const struct rl_config *cfg, int process, uint32_t i)
 {
@@ -111,7 +110,6 @@ is_mine(const struct rl_config *cfg, int process, uint32_t i)
 				      &cfg->topo, cfg->attach[i].endpoint));
 }
 
-/* Whether devices read the frames that are written. */
 static bool
 any_device(const struct rl_config *cfg)
 {
@@ -139,13 +137,11 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 			continue;
 		if (args != NULL &&
 		    rl_devarg(args, "rx_pcap", path, sizeof(path)) &&
-		    stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) {
-			fprintf(stderr, "%s:%u: attach: %s reads %s, a pipe; "
-					"net_pcap reads plain files\n",
-				cfg->attach[i].file, cfg->attach[i].line, name,
-				path);
-			return -EINVAL;
-		}
+		    stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+			return say_error(-EINVAL, "%s:%u: attach: %s reads %s, "
+					 "a pipe; net_pcap reads plain files\n",
+					 cfg->attach[i].file,
+					 cfg->attach[i].line, name, path);
 		bytes += rl_frame_pool_bytes(
 			rl_netdev_frames(name) + read_ahead(args),
 			rl_netdev_bytes(name, max),
@@ -170,7 +166,6 @@ limit_to_mtu(struct rl_netdev *d)
 		d->tx_bytes = UINT32_MAX; /* in several buffers */
 }
 
-/* Checks that frames of the interface fit its driver. */
 static int
 check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 {
@@ -179,15 +174,14 @@ check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 
 	if (mtu == 0)
 		return 0;
-	if (most > d->rx_bytes) {
-		snprintf(err, len,
-			 "%s: frames of %s (MTU %u) may have %u bytes, and the "
-			 "driver hands out %u of them; give it larger slots, as "
-			 "in framesz=%u,blocksz=%u, or lower the MTU", d->name,
-			 d->iface, mtu, most, d->rx_bytes,
-			 rl_netdev_slot(d, most), 2 * rl_netdev_slot(d, most));
-		return -EMSGSIZE;
-	}
+	if (most > d->rx_bytes)
+		return rl_refuse(err, len, -EMSGSIZE, "%s: frames of %s (MTU "
+				 "%u) may have %u bytes, and the driver hands "
+				 "out %u of them; give it larger slots, as in "
+				 "framesz=%u,blocksz=%u, or lower the MTU",
+				 d->name, d->iface, mtu, most, d->rx_bytes,
+				 rl_netdev_slot(d, most),
+				 2 * rl_netdev_slot(d, most));
 	if (mtu + RTE_ETHER_HDR_LEN > max_bytes)
 		fprintf(stderr, "reflit: %s: frames of %s may have %u bytes; "
 				"those over %u (link.max_packet_flits) are "
@@ -219,12 +213,10 @@ open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
 	if (ret != 0)
 		return ret;
 	d->rx_pool = rl_netdev_pool(&d->port, "client", frames, max_bytes);
-	if (d->rx_pool == NULL) {
-		snprintf(err, len, "no memory for %u frames of %s: %s; start "
-				   "with a larger -m", frames, name,
-			 rte_strerror(rte_errno));
-		return -ENOMEM;
-	}
+	if (d->rx_pool == NULL)
+		return rl_refuse(err, len, -ENOMEM, "no memory for %u frames "
+				 "of %s: %s; start with a larger -m", frames,
+				 name, rte_strerror(rte_errno));
 	d->open = true;
 	ret = rl_netdev_start(&d->port, d->rx_pool, 0, err, len);
 	if (ret == 0 &&
@@ -312,12 +304,10 @@ attach_open(struct attach *a, const struct rl_config *cfg, int process,
 	a->pool = rl_frame_pool("clients", write_frames(cfg),
 				rl_ep_max_bytes(&cfg->endpoint),
 				any_device(cfg));
-	if (a->dev == NULL || a->pool == NULL) {
-		snprintf(err, HOST_ERR_MAX,
-			 "no memory for frames of attached ports; start with "
-			 "a larger -m");
-		return -ENOMEM;
-	}
+	if (a->dev == NULL || a->pool == NULL)
+		return rl_refuse(err, HOST_ERR_MAX, -ENOMEM,
+				 "no memory for frames of attached ports; "
+				 "start with a larger -m");
 	for (uint32_t i = 0; i < cfg->nattach && ret == 0; i++) {
 		struct attach_dev *d = &a->dev[a->ndev];
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "attach.h"
+#include "rl_grow.h"
 
 static struct rl_flit_cache *
 cache_of(struct host *h, uint32_t dev)
@@ -35,20 +36,12 @@ dev_name(const struct host *h, uint16_t ep)
 static bool
 list_flow(struct attach *a, struct proof *l)
 {
-	if (a->nflows == a->cap) {
-		const uint32_t cap = a->cap == 0 ? 16 : 2 * a->cap;
-		struct proof **p = realloc(a->flow, cap * sizeof(*p));
-
-		if (p == NULL)
-			return false;
-		a->flow = p;
-		a->cap = cap;
-	}
+	if (!rl_grow(&a->flow, a->nflows, &a->cap, sizeof(*a->flow)))
+		return false;
 	a->flow[a->nflows++] = l;
 	return true;
 }
 
-/* The proof of a flow, or of its half in this process. */
 static int
 make_flow(struct attach *a, struct host *h, uint16_t src, uint16_t dst)
 {
@@ -74,7 +67,6 @@ make_flow(struct attach *a, struct host *h, uint16_t src, uint16_t dst)
 	return 0;
 }
 
-/* All that may come from other processes. */
 static int
 make_foreign_flows(struct attach *a, struct host *h, uint32_t dev)
 {

@@ -8,6 +8,7 @@
 
 #include "json_set.h"
 #include "rl_secret.h"
+#include "say_error.h"
 #include "telemetry_mirror.h"
 
 #define LOOK_NS (20 * RL_NS_PER_MS)
@@ -65,12 +66,10 @@ channel_open(struct app *app)
 		warn_of_password(&cfg->channel);
 		return 0;
 	}
-	fprintf(stderr, "%s:%u: %s\n", cfg->channel.file, cfg->channel.line,
-		err);
-	return -EINVAL;
+	return say_error(-EINVAL, "%s:%u: %s\n", cfg->channel.file,
+			 cfg->channel.line, err);
 }
 
-/* An event among those of the fabric. */
 static void
 note(struct app *app, enum host_channel_news news, uint32_t process)
 {
@@ -215,14 +214,13 @@ channel_json(struct app *app, json_t *report)
 }
 
 int
-telemetry_channel(const struct app *app, const char *params,
+telemetry_channel(const struct app *app, RL_UNUSED const char *params,
 		  struct rte_tel_data *d)
 {
 	static const char *const names[] = { "there" };
 	struct rl_oob_info i = { 0 };
 	struct mirror_table there;
 
-	(void)params;
 	mirror_table(&there, names, 1, 0);
 	if (app->oob != NULL)
 		rl_oob_info(app->oob, &i);

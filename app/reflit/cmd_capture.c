@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Commands that write frames of links into files. */
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,11 +66,10 @@ cmd_capture_off(struct app *app, const char *const arg[])
 }
 
 int
-cmd_show_captures(struct app *app, const char *const arg[])
+cmd_show_captures(struct app *app, RL_UNUSED const char *const arg[])
 {
 	bool any = false;
 
-	(void)arg;
 	facts_list(&app->facts, "captures");
 	for (unsigned int k = 0; k < CAPTURES_MAX; k++) {
 		const struct capture *c = app->captures.c[k];

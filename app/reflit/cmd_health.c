@@ -60,9 +60,8 @@ cmd_show_link(struct app *app, const char *const arg[])
 }
 
 int
-cmd_show_alarms(struct app *app, const char *const arg[])
+cmd_show_alarms(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (app->checking)
 		return 0;
 	watch_pump(&app->watch);

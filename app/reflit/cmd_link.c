@@ -294,7 +294,6 @@ order_ports(struct app *app, uint32_t link, enum rl_port_order order)
 				   order);
 }
 
-/* Orders the ports of links up, down, or down once they are empty. */
 int
 cmd_link_order(struct app *app, const char *const arg[])
 {
@@ -352,7 +351,6 @@ rate(struct app *app, const char *text, double max, const char *example,
 			 text, max, example);
 }
 
-/* Bit errors, alone or in bursts. */
 int
 cmd_inject_ber(struct app *app, const char *const arg[])
 {

@@ -6,12 +6,10 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 
-/* Where the packet is. */
 struct at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's number of ports: injected */

@@ -58,7 +58,6 @@ is_chosen(const struct app *app, const char *name, uint32_t first,
 		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
 }
 
-/* A row of the list, which begins with the direction of a link. */
 static void
 row_begin(struct app *app, uint32_t dir)
 {
@@ -267,7 +266,6 @@ badness(const struct app *app, uint32_t dir, const uint64_t limit[ERRORS])
 	return over ? sum : 0.0;
 }
 
-/* The table's end: what it leaves out, and since when is counted. */
 static void
 end_errors(struct app *app, uint32_t left_out, bool none, bool cut)
 {
@@ -384,9 +382,8 @@ cmd_show_errors_over(struct app *app, const char *const arg[])
 }
 
 int
-cmd_clear_counters(struct app *app, const char *const arg[])
+cmd_clear_counters(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (tally_take(&app->cleared, &app->host) != 0)
 		return app_error(app, "out of memory");
 	return counts_clear(app) == 0

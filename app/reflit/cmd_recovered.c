@@ -91,7 +91,6 @@ at_rest(const struct app *app)
 	       !open;
 }
 
-/* What the controller does instead of being at rest. */
 static const char *
 unrest(const struct app *app)
 {

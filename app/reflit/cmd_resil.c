@@ -31,7 +31,6 @@ want_controller(struct app *app)
 			      "mode = \"off\"");
 }
 
-/* The controller, or an error. */
 static struct rl_controller *
 controller(struct app *app)
 {
@@ -222,14 +221,12 @@ step_by_hand(struct app *app, int (*fn)(struct rl_controller *, uint64_t))
 
 /* Waits until all is at rest: the next commands of a file rely on it. */
 int
-cmd_quiesce(struct app *app, const char *const arg[])
+cmd_quiesce(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const uint64_t from_ns = host_now(&app->host);
 	enum rl_controller_phase p;
-	int ret;
+	int ret = step_by_hand(app, rl_controller_quiesce);
 
-	(void)arg;
-	ret = step_by_hand(app, rl_controller_quiesce);
 	while (ret == 0 && stop_asked() == 0) {
 		if (app->host.resil.controller == NULL)
 			return app_error(app, "the controller has crashed: the "
@@ -250,32 +247,28 @@ cmd_quiesce(struct app *app, const char *const arg[])
 }
 
 int
-cmd_reroute(struct app *app, const char *const arg[])
+cmd_reroute(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const struct rl_controller *c = app->host.resil.controller;
 	const uint32_t epoch = c == NULL ? 0 : rl_controller_newest(c);
-	int ret;
+	int ret = step_by_hand(app, rl_controller_reroute);
 
-	(void)arg;
-	ret = step_by_hand(app, rl_controller_reroute);
 	if (ret == 0)
 		outcome_await(app, "", "reroute", epoch);
 	return ret;
 }
 
 int
-cmd_unquiesce(struct app *app, const char *const arg[])
+cmd_unquiesce(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	return step_by_hand(app, rl_controller_unquiesce);
 }
 
 int
-cmd_controller_crash(struct app *app, const char *const arg[])
+cmd_controller_crash(struct app *app, RL_UNUSED const char *const arg[])
 {
 	int ret;
 
-	(void)arg;
 	if (controller(app) == NULL)
 		return -EINVAL;
 	ret = host_resil_crash(&app->host);
@@ -284,9 +277,8 @@ cmd_controller_crash(struct app *app, const char *const arg[])
 }
 
 int
-cmd_controller_restart(struct app *app, const char *const arg[])
+cmd_controller_restart(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (want_controller(app) != 0)
 		return -EINVAL;
 	if (host_resil_restart(&app->host) == -EALREADY)
@@ -377,12 +369,11 @@ show_locals(struct app *app)
 }
 
 int
-cmd_show_controller(struct app *app, const char *const arg[])
+cmd_show_controller(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const struct host_resil *r = &app->host.resil;
 	struct facts *f = &app->facts;
 
-	(void)arg;
 	facts_set(f, "mode {mode}",
 		  FACTS(FACT_T("mode",
 			       rl_resil_mode_name(app->cfg.controller.mode))));
@@ -420,9 +411,8 @@ cmd_show_controller(struct app *app, const char *const arg[])
 }
 
 int
-cmd_show_recoveries(struct app *app, const char *const arg[])
+cmd_show_recoveries(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (facts_text(&app->facts))
 		recoveries_print(app->host.resil.log.rec,
 				 app->host.resil.log.n, &app->cfg.topo,

@@ -5,7 +5,6 @@
  * each is correct, but they are of slightly different moments.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +41,6 @@ for_ports(struct app *app, const char *name, port_fn fn)
 	return 0;
 }
 
-/* The state of a port's error-rate detector. */
 static const char *
 error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 		char *buf, size_t len)
@@ -56,7 +54,6 @@ error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 	return buf;
 }
 
-/* What a port holds, and may send. */
 static void
 show_buffers(struct app *app, const struct rl_port_info *i)
 {
@@ -173,9 +170,8 @@ show_replay(struct app *app, uint32_t d, uint16_t p)
 }
 
 int
-cmd_show_replay(struct app *app, const char *const arg[])
+cmd_show_replay(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (facts_text(&app->facts))
 		printf("%-12s %-9s %10s %10s %10s %10s %6s %6s\n", "port",
 		       "state", "base", "acked", "next", "tail", "held",
@@ -183,7 +179,6 @@ cmd_show_replay(struct app *app, const char *const arg[])
 	return for_ports(app, "all", show_replay);
 }
 
-/* Counters that are not zero, of one thing. */
 static void
 show_counts(struct app *app, const char *name, const char *what,
 	    const uint64_t *c, const struct counter_kind *kind)
@@ -307,11 +302,10 @@ show_fabric_link(struct app *app, uint32_t link)
 }
 
 int
-cmd_show_fabric(struct app *app, const char *const arg[])
+cmd_show_fabric(struct app *app, RL_UNUSED const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 
-	(void)arg;
 	facts_set(&app->facts,
 		  "{devices} devices, {endpoints} endpoints, {link_count} links; "
 		  "engine {engine}, {vls} VLs and {detour_vls} for detours\n",
@@ -446,9 +440,8 @@ show_fault(struct app *app, uint32_t link, int end)
 }
 
 int
-cmd_show_faults(struct app *app, const char *const arg[])
+cmd_show_faults(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (facts_text(&app->facts))
 		printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link",
 		       "fault", "frames of", "lost", "flits lost", "corrupted",

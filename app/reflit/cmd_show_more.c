@@ -18,9 +18,8 @@
 #define BAR 40
 
 int
-cmd_set_verbose(struct app *app, const char *const arg[])
+cmd_set_verbose(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	app->watch.verbose = (enum watch_verbose)app->with;
 	return 0;
 }
@@ -155,7 +154,6 @@ events_begin(struct app *app)
 	facts_list(&app->facts, "events");
 }
 
-/* The last 20, or as many as asked for. */
 int
 cmd_show_events(struct app *app, const char *const arg[])
 {
@@ -209,7 +207,6 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* One row for each doubling. */
 static void
 print_rows(struct app *app, const struct rl_hist *h)
 {
@@ -307,9 +304,8 @@ show_lcore(struct app *app, const struct host_lcore *lc)
 }
 
 int
-cmd_show_lcores(struct app *app, const char *const arg[])
+cmd_show_lcores(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	facts_list(&app->facts, "lcores");
 	for (uint32_t i = 0; i < app->host.nlcores; i++)
 		show_lcore(app, app->host.lcore[app->host.lcore_id[i]]);
@@ -391,11 +387,10 @@ show_attached(struct app *app, const struct attach_dev *d)
 }
 
 int
-cmd_show_traffic(struct app *app, const char *const arg[])
+cmd_show_traffic(struct app *app, RL_UNUSED const char *const arg[])
 {
 	struct totals t;
 
-	(void)arg;
 	attach_note_stats(&app->attach);
 	app_totals(app, &t);
 	show_rates(app, &t);

@@ -3,7 +3,6 @@
 /* Commands about parts that alter flits: makes a device do so, names who does. */
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +12,6 @@
 
 #define PPB 1e9
 
-/* Soft errors, or packets that are marked as bad. */
 int
 cmd_inject_device(struct app *app, const char *const arg[])
 {
@@ -86,12 +84,11 @@ print(struct app *app, const struct rl_suspect *s, uint32_t n)
 }
 
 int
-cmd_show_suspects(struct app *app, const char *const arg[])
+cmd_show_suspects(struct app *app, RL_UNUSED const char *const arg[])
 {
 	struct rl_suspect *s;
 	uint32_t n;
 
-	(void)arg;
 	if (app->checking)
 		return 0;
 	s = calloc(rl_suspects_max(&app->cfg.topo), sizeof(*s));

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -13,7 +12,6 @@
 #define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
 #define STEP_NS (200 * RL_NS_PER_US)
 
-/* Starts or stops a client, or all of them. */
 int
 cmd_switch(struct app *app, const char *const arg[])
 {

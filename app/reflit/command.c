@@ -40,7 +40,6 @@ command_split(const char *line, struct command_words *w)
 	}
 }
 
-/* Whether a parameter's name is this. */
 static bool
 named(const char *param, const char *name)
 {
@@ -141,7 +140,6 @@ explain(struct app *app, const char *line)
 			 more ? " | ...; see help all" : "");
 }
 
-/* Cuts off the comment that follows a command, if any. */
 static void
 cut_comment(char *text)
 {
@@ -252,9 +250,8 @@ command_attached(const struct app *app, const char *endpoint)
 }
 
 int
-cmd_quit(struct app *app, const char *const arg[])
+cmd_quit(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	app->quit = true;
 	return 0;
 }

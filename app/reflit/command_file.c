@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "rl_infile.h"
+#include "say_error.h"
 
 #define FILE_MAX_BYTES (16u << 20)
 /*
@@ -33,7 +34,6 @@ said(const char *line)
 	return line + 3 + strspn(line + 3, " \t");
 }
 
-/* One line, without its end. */
 static int
 take_line(struct app *app, const char *at, size_t len, bool check)
 {
@@ -56,7 +56,6 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	return ret;
 }
 
-/* Runs the lines of a file, which another file may load. */
 static int
 for_each_line(struct app *app, const char *path, const char *text, size_t size,
 	      bool check)
@@ -104,13 +103,12 @@ command_file_check(struct app *app)
 		return 0;
 	ret = rl_infile_read(path, RL_INFILE_ANY, FILE_MAX_BYTES,
 			     &app->script_text, &app->script_len);
-	if (ret != 0) {
-		fprintf(stderr, "%s: %s\n",
-			path[0] == '\0' ? "a command file without a name"
-					: path,
-			read_error(ret));
-		return -EINVAL;
-	}
+	if (ret != 0)
+		return say_error(-EINVAL, "%s: %s\n",
+				 path[0] == '\0'
+					 ? "a command file without a name"
+					 : path,
+				 read_error(ret));
 	return for_each_line(app, path, app->script_text, app->script_len,
 			     true);
 }

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "complete.h"
+#include "rl_grow.h"
 #include "rl_pattern.h"
 
 #define ROW 78 /* characters of a row of choices */
@@ -29,7 +30,6 @@ complete_free(struct complete *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Adds a choice if it begins with @p begun and is new. */
 static void
 add(struct complete *c, const char *begun, const char *choice)
 {
@@ -38,15 +38,8 @@ add(struct complete *c, const char *begun, const char *choice)
 	for (unsigned int i = 0; i < c->n; i++)
 		if (strcmp(c->choice[i], choice) == 0)
 			return;
-	if (c->n == c->cap) {
-		const unsigned int cap = c->cap == 0 ? 64 : 2 * c->cap;
-		char **more = realloc(c->choice, cap * sizeof(*more));
-
-		if (more == NULL)
-			return; /* leaves the choice out */
-		c->choice = more;
-		c->cap = cap;
-	}
+	if (!rl_grow(&c->choice, c->n, &c->cap, sizeof(*c->choice)))
+		return; /* leaves the choice out */
 	c->choice[c->n] = strdup(choice);
 	c->n += c->choice[c->n] != NULL;
 }
@@ -143,7 +136,6 @@ add_files(struct complete *c, const char *begun)
 	}
 }
 
-/* First words of commands. */
 static void
 add_sections(struct complete *c, const char *begun)
 {
@@ -186,7 +178,6 @@ add_param(struct complete *c, const struct rl_topo *t, const char *param,
 		add(c, begun, param); /* shows what is expected */
 }
 
-/* The choices of a command after the words of the line. */
 static void
 offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
       const struct command_words *w)
@@ -218,14 +209,12 @@ offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
 		add(c, w->word[w->n], word);
 }
 
-/* A choice that only says what is expected. */
 static bool
 is_hint(const char *choice)
 {
 	return choice[0] == '<' || choice[0] == '(';
 }
 
-/* Length of the common prefix of all choices. */
 static size_t
 common(const struct complete *c)
 {

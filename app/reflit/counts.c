@@ -8,6 +8,7 @@
 #include "app.h"
 #include "json_set.h"
 #include "report_file.h"
+#include "say_error.h"
 
 #define WHY_MAX 320
 
@@ -129,7 +130,6 @@ read_file(struct counts *c, const char *path)
 	return good ? 0 : -EINVAL;
 }
 
-/* Nothing was counted. */
 static void
 begin(struct app *app, uint64_t now_ns)
 {
@@ -152,10 +152,8 @@ counts_open(struct app *app)
 	begin(app, app->start_ns);
 	if (path == NULL)
 		return 0;
-	if (tally_take(&app->cleared, &app->host) != 0) {
-		fprintf(stderr, "reflit: no memory for --counts\n");
-		return -ENOMEM;
-	}
+	if (tally_take(&app->cleared, &app->host) != 0)
+		return say_error(-ENOMEM, "reflit: no memory for --counts\n");
 	if (access(path, F_OK) == 0) {
 		if (read_file(&app->counts, path) != 0)
 			return -EINVAL;

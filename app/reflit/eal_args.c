@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "rl_base.h"
 
 static bool
 given(const struct options *o, const char *const names[])

@@ -93,7 +93,6 @@ find(const struct fact *row, const char *name, size_t len)
 	return NULL;
 }
 
-/* Prints a row by a form. */
 static void
 print_row(const char *form, const struct fact *row)
 {
@@ -134,7 +133,6 @@ value(const struct fact *f)
 	return json_incref(f->list);
 }
 
-/* Of a row: prints it, or adds its facts to @p to. */
 static void
 say(json_t *to, bool text, const char *form, const struct fact *row)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gens.h"
+#include "rl_refuse.h"
 
 #define SLOT_NS RL_NS_PER_US /* loads are in flits per microsecond */
 #define RANGES 4096
@@ -38,7 +39,6 @@ pattern_cfg(const struct rl_topo *t, uint64_t seed, enum rl_pattern_kind kind,
 	cfg->hosts_per_switch = s->hosts_per_switch;
 }
 
-/* All pairs of endpoints that have generators. Freed by the caller. */
 static int
 all_pairs(const struct gens *g, struct rl_pattern_cfg *cfg)
 {
@@ -161,13 +161,11 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 	g->plan = *plan;
 	if (plan->max_flits == 0)
 		g->plan.max_flits = RTE_MIN(8u, most);
-	if (plan->max_flits > most) {
-		snprintf(err, HOST_ERR_MAX,
-			 "reflit: --packet-flits %u is more than "
-			 "link.max_packet_flits, %u",
-			 plan->max_flits, most);
-		return -EINVAL;
-	}
+	if (plan->max_flits > most)
+		return rl_refuse(err, HOST_ERR_MAX, -EINVAL,
+				 "reflit: --packet-flits %u is more than "
+				 "link.max_packet_flits, %u", plan->max_flits,
+				 most);
 	snprintf(err, HOST_ERR_MAX, "no memory for generators");
 	g->gen = calloc(t->nep, sizeof(*g->gen));
 	g->tg = calloc(t->nep, sizeof(*g->tg));

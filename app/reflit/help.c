@@ -2,7 +2,6 @@
 
 /* Help by section. A section is all commands that begin with the same word. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,7 +67,6 @@ what_of(const char *word, size_t len)
 	return "";
 }
 
-/* Whether an earlier command begins with the same word. */
 static bool
 seen_before(const struct command *c, size_t len)
 {
@@ -80,10 +78,8 @@ seen_before(const struct command *c, size_t len)
 }
 
 int
-cmd_help(struct app *app, const char *const arg[])
+cmd_help(RL_UNUSED struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)app;
-	(void)arg;
 	printf("Sections; help SECTION lists its commands, help all lists "
 	       "every one.\n");
 	for (const struct command *c = command_table; c->form != NULL; c++) {

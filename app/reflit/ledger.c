@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ledger.h"
+#include "say_error.h"
 
 #define LIVES_MAX 10000
 
@@ -28,10 +29,9 @@ keep_earlier(const char *link)
 			continue;
 		if (rename(link, kept) != 0)
 			return -errno;
-		fprintf(stderr, "reflit: a process was killed before; its "
-				"ledger is %s, give it to reflit-report\n",
-			kept);
-		return 0;
+		return say_error(0, "reflit: a process was killed before; its "
+				 "ledger is %s, give it to reflit-report\n",
+				 kept);
 	}
 	return -EEXIST;
 }

@@ -39,12 +39,8 @@ link_end_name(const struct app *app, uint32_t link, int end,
 	return buf;
 }
 
-static void
-because(struct link_health *h, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* Adds a reason; the first one is the most telling. */
-static void
+__attribute__((format(printf, 2, 3))) static void
 because(struct link_health *h, const char *format, ...)
 {
 	size_t at = strlen(h->why);
@@ -99,7 +95,6 @@ tell_order(const struct app *app, uint32_t link, struct link_health *h)
 	}
 }
 
-/* A port that is not up: what keeps it down. */
 static void
 tell_port(const struct app *app, uint32_t link, int end,
 	  const struct rl_port_info *i, struct link_health *h)
@@ -148,7 +143,6 @@ port_oper(const struct rl_port_info *i)
 	return LINK_OPER_DOWN;
 }
 
-/* What happened to the wire itself, by command. */
 static void
 tell_fault(const struct app *app, uint32_t link, struct link_health *h)
 {

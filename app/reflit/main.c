@@ -27,6 +27,7 @@
 #include "rl_hush.h"
 #include "rl_listen.h"
 #include "run_files.h"
+#include "say_error.h"
 #include "telemetry.h"
 
 /* At the end, packets in flight have this long to arrive. */
@@ -35,17 +36,14 @@
 /* Processes that stop together end this long after they are at rest. */
 #define LINGER_NS (500 * RL_NS_PER_MS)
 
-/* The fabric file and its routes. */
 static int
 read_fabric(struct app *app)
 {
 	char err[HOST_ERR_MAX];
 	int ret = rl_config_read(app->opt.config, &app->cfg, err, sizeof(err));
 
-	if (ret != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	busy_begin("computing the tables", app->opt.progress);
 	ret = rl_route_setup(&app->cfg.topo, app->cfg.engine,
 			     app->cfg.vls < app->cfg.link.vcs
@@ -53,27 +51,23 @@ read_fabric(struct app *app)
 				     : app->cfg.link.vcs,
 			     rl_config_levels(&app->cfg), &app->route, err);
 	busy_end();
-	if (ret == -EINVAL) {
-		fprintf(stderr, "%s:%u: routing: %s\n",
-			app->cfg.engine_file != NULL ? app->cfg.engine_file
-						     : app->opt.config,
-			app->cfg.engine_line, err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret == -EINVAL)
+		return say_error(EXIT_UNUSABLE, "%s:%u: routing: %s\n",
+				 app->cfg.engine_file != NULL
+					 ? app->cfg.engine_file
+					 : app->opt.config,
+				 app->cfg.engine_line, err);
 	if (ret != 0) {
 		printf("refused: %s\n", err);
 		return EXIT_REFUSED;
 	}
-	if (host_key_read(&app->cfg, &app->key, &app->keyed, err) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (host_key_read(&app->cfg, &app->key, &app->keyed, err) != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	return run_files_check(app) == 0 && recorder_open(app) == 0
 		       ? EXIT_KEPT
 		       : EXIT_UNUSABLE;
 }
 
-/* Finds which of the file's processes this is. */
 static int
 choose_process(struct app *app)
 {
@@ -84,31 +78,27 @@ choose_process(struct app *app)
 
 	if (cfg->nprocess == 0 && name == NULL)
 		return EXIT_KEPT;
-	if (cfg->nprocess == 0) {
-		fprintf(stderr, "reflit: --process %s: %s names no processes; "
-				"leave it out\n", name, app->opt.config);
-		return EXIT_UNUSABLE;
-	}
+	if (cfg->nprocess == 0)
+		return say_error(EXIT_UNUSABLE, "reflit: --process %s: %s "
+				 "names no processes; leave it out\n", name,
+				 app->opt.config);
 	if (name != NULL)
 		app->process = rl_config_process(cfg, name);
 	for (uint32_t i = 0; i < cfg->nprocess && at < sizeof(list); i++)
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
 				       i == 0 ? "" : ", ",
 				       cfg->process[i].name);
-	if (name == NULL || app->process < 0) {
-		fprintf(stderr, "%s:%u: processes: %s%s; give --process and "
-				"one of %s\n", cfg->process[0].file,
-			cfg->process[0].line,
-			name == NULL ? "several run this fabric"
-				     : "there is none called ",
-			name == NULL ? "" : name, list);
-		return EXIT_UNUSABLE;
-	}
-	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0) {
-		fprintf(stderr, "reflit: --packets, --load: generators stay "
-				"within one process; attach ports instead\n");
-		return EXIT_UNUSABLE;
-	}
+	if (name == NULL || app->process < 0)
+		return say_error(EXIT_UNUSABLE, "%s:%u: processes: %s%s; give "
+				 "--process and one of %s\n",
+				 cfg->process[0].file, cfg->process[0].line,
+				 name == NULL ? "several run this fabric"
+					      : "there is none called ",
+				 name == NULL ? "" : name, list);
+	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0)
+		return say_error(EXIT_UNUSABLE, "reflit: --packets, --load: "
+				 "generators stay within one process; attach "
+				 "ports instead\n");
 	/* on its own it would take all devices of other processes for dead */
 	if (app->cfg.channel.kind == RL_CHANNEL_LOCAL)
 		app->cfg.controller.mode = RL_RESIL_OFF;
@@ -140,15 +130,13 @@ has_client(const void *ctx, uint32_t dev)
 	return app->cfg.nprocess != 0 || attach_has(&app->attach, dev);
 }
 
-/* Opens ports, fabric and clients. Prints errors. */
 static int
 open_all(struct app *app)
 {
 	const struct host_params hp = host_params(app);
 	char err[HOST_ERR_MAX];
-	int ret;
+	int ret = attach_open(&app->attach, &app->cfg, app->process, err);
 
-	ret = attach_open(&app->attach, &app->cfg, app->process, err);
 	if (ret == 0)
 		ret = host_open(&app->host, &hp, err);
 	if (ret == 0 && app->host.nshared != 0)
@@ -183,7 +171,6 @@ open_all(struct app *app)
 	return ret;
 }
 
-/* Serves a running fabric: a file, a prompt, or just traffic. */
 static void
 use(struct app *app)
 {
@@ -280,10 +267,8 @@ check_cabling(struct app *app)
 	int status = EXIT_UNUSABLE;
 
 	note_start(app);
-	if (host_start(&app->host) != 0) {
-		fprintf(stderr, "reflit: cannot start the lcores\n");
-		return status;
-	}
+	if (host_start(&app->host) != 0)
+		return say_error(status, "reflit: cannot start the lcores\n");
 	status = cabling_check(app);
 	app->end_ns = host_now(&app->host);
 	if (app->cfg.nprocess != 0)
@@ -303,11 +288,9 @@ run(struct app *app)
 	if (counts_open(app) != 0)
 		return EXIT_UNUSABLE;
 	ret = host_start(&app->host);
-	if (ret != 0) {
-		fprintf(stderr, "cannot start the lcores: %s\n",
-			strerror(-ret));
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "cannot start the lcores: %s\n",
+				 strerror(-ret));
 	if (timeline_open(app) != 0)
 		fprintf(stderr, "reflit: no memory for the timeline\n");
 	if (telemetry_open(app) != 0)
@@ -401,7 +384,6 @@ start_eal(struct eal_args *ea, char *said)
 	return ret;
 }
 
-/* Whether EAL has a port of net_memif. */
 static bool
 has_memif(const struct app *app)
 {
@@ -456,7 +438,6 @@ on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 	return ret;
 }
 
-/* Everything between EAL's start and its end. */
 static int
 with_eal(struct app *app)
 {

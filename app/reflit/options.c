@@ -14,16 +14,16 @@
 #include "rl_base.h"
 #include "rl_kind.h"
 #include "rl_pattern.h"
+#include "say_error.h"
 
 static int
-take_lengths(const struct opt *opt, const char *value, void *to)
+take_lengths(RL_UNUSED const struct opt *opt, const char *value, void *to)
 {
 	struct options *o = to;
 	const char *dash = strchr(value, '-');
 	char first[16];
 	uint64_t lo, hi;
 
-	(void)opt;
 	snprintf(first, sizeof(first), "%.*s",
 		 (int)(dash == NULL ? strlen(value) : (size_t)(dash - value)),
 		 value);
@@ -49,11 +49,10 @@ take_classes(const struct opt *opt, const char *value, void *to)
 }
 
 static int
-take_traffic(const struct opt *opt, const char *value, void *to)
+take_traffic(RL_UNUSED const struct opt *opt, const char *value, void *to)
 {
 	const int kind = rl_pattern_parse(value);
 
-	(void)opt;
 	((struct options *)to)->gens.pattern = (enum rl_pattern_kind)kind;
 	return kind < 0 ? -EINVAL : 0;
 }
@@ -186,7 +185,6 @@ asks(int argc, char **argv, const char *a, const char *b)
 	return argc > 1 && (strcmp(argv[1], a) == 0 || strcmp(argv[1], b) == 0);
 }
 
-/* Whether there is such a file, or none yet. */
 static bool
 is_regular(const char *path)
 {
@@ -206,11 +204,9 @@ documents(const struct options *o)
 	    report_check("reflit", o->record) != 0 ||
 	    report_check("reflit", o->counts) != 0)
 		return -EINVAL;
-	if (o->counts != NULL && !is_regular(o->counts)) {
-		fprintf(stderr, "reflit: --counts %s: give a file that it can "
-				"read again\n", o->counts);
-		return -EINVAL;
-	}
+	if (o->counts != NULL && !is_regular(o->counts))
+		return say_error(-EINVAL, "reflit: --counts %s: give a file "
+				 "that it can read again\n", o->counts);
 	return report_claim_stdout("reflit", path, 2);
 }
 
@@ -236,32 +232,27 @@ options_read(struct options *o, int argc, char **argv)
 		o->version = asks(argc, argv, "--version", "-v");
 		if (o->help || o->version)
 			return 0;
-		fprintf(stderr, "reflit: no -- in the command line: reflit "
-				"[EAL options] -- --config FILE [options]\n");
-		return -EINVAL;
+		return say_error(-EINVAL, "reflit: no -- in the command line: "
+				 "reflit [EAL options] -- --config FILE "
+				 "[options]\n");
 	}
 	argv[sep] = argv[0]; /* our name, for getopt */
 	first = opts_read(&program, argc - sep, argv + sep, o);
 	if (first < 0)
 		return first;
-	if (first < argc - sep) {
-		fprintf(stderr, "reflit: what is '%s'? see --help\n",
-			argv[sep + first]);
-		return -EINVAL;
-	}
-	if (o->config == NULL && !o->help && !o->version) {
-		fprintf(stderr, "reflit: give --config FILE, a fabric file "
-				"such as config/demo.cfg\n");
-		return -EINVAL;
-	}
+	if (first < argc - sep)
+		return say_error(-EINVAL, "reflit: what is '%s'? see --help\n",
+				 argv[sep + first]);
+	if (o->config == NULL && !o->help && !o->version)
+		return say_error(-EINVAL, "reflit: give --config FILE, a "
+				 "fabric file such as config/demo.cfg\n");
 	if (o->check_cabling && (o->interactive || o->cmdline_file != NULL ||
 				 o->json != NULL || o->record != NULL ||
-				 o->counts != NULL)) {
-		fprintf(stderr, "reflit: --check-cabling runs no commands and "
-				"writes no report; leave out -i, "
-				"--cmdline-file, --json, --record, --counts\n");
-		return -EINVAL;
-	}
+				 o->counts != NULL))
+		return say_error(-EINVAL, "reflit: --check-cabling runs no "
+				 "commands and writes no report; leave out -i, "
+				 "--cmdline-file, --json, --record, "
+				 "--counts\n");
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
 	return documents(o);
 }

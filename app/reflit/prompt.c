@@ -49,18 +49,16 @@ input_ready(void)
 }
 
 static int
-on_char(struct rdline *rdl, char c)
+on_char(RL_UNUSED struct rdline *rdl, char c)
 {
-	(void)rdl;
 	return putchar(c) == EOF ? -1 : 1;
 }
 
 static void
-on_line(struct rdline *rdl, const char *line, unsigned int size)
+on_line(struct rdline *rdl, const char *line, RL_UNUSED unsigned int size)
 {
 	struct terminal *t = rdline_get_opaque(rdl);
 
-	(void)size;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->work);
 	t->app->console.editing = false;
 	command_line(t->app, line, false);
@@ -82,7 +80,6 @@ on_tab(struct rdline *rdl, const char *line, char *to, unsigned int size,
 	return complete_next(&t->complete, t->app, line, to, size, state);
 }
 
-/* One key. @return whether the prompt goes on */
 static bool
 take_key(struct rdline *rdl, char c)
 {
@@ -153,14 +150,12 @@ prompt_terminal(struct app *app)
 	putchar('\n');
 }
 
-/* Input that is not a whole line yet. */
 struct lines {
 	char *buf;
 	size_t len;
 	size_t cap;
 };
 
-/* Runs all whole lines; at the end of input also an unfinished one. */
 static void
 run_lines(struct app *app, struct lines *l, bool end)
 {

@@ -24,6 +24,7 @@
 #include "rl_infile.h"
 #include "rl_pattern.h"
 #include "run_files.h"
+#include "say_error.h"
 
 #define FABRIC_MAX_BYTES (16u << 20)
 
@@ -36,9 +37,8 @@ recorder_open(struct app *app)
 
 	if (ret == 0 || app->opt.record == NULL)
 		return 0;
-	fprintf(stderr, "reflit: --record: %s: %s\n", app->opt.config,
-		rl_infile_error(ret));
-	return ret;
+	return say_error(ret, "reflit: --record: %s: %s\n", app->opt.config,
+			 rl_infile_error(ret));
 }
 
 void
@@ -64,7 +64,6 @@ add(struct app *app, uint64_t t_ns, bool played, const char *format, ...)
 	RL_ASSERT(n >= 0 && (size_t)n < sizeof(f->text));
 }
 
-/* A line of a fault file, now. */
 #define ADD_LINE(app, ...) add(app, host_now(&(app)->host), true, __VA_ARGS__)
 
 void
@@ -288,7 +287,6 @@ put_fabric(FILE *f, const char *text, size_t len)
 	}
 }
 
-/* Mean round trip that the ports have measured. */
 static uint64_t
 typical_round_trip(const struct app *app)
 {
@@ -422,8 +420,7 @@ recorder_write(struct app *app, const char *path)
 	if (f == NULL) {
 		const int err = -errno;
 
-		fprintf(stderr, "reflit: %s: %s\n", path, strerror(-err));
-		return err;
+		return say_error(err, "reflit: %s: %s\n", path, strerror(-err));
 	}
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	fprintf(f,
@@ -439,8 +436,8 @@ recorder_write(struct app *app, const char *path)
 	fprintf(f, "end\n");
 	if (report_close(f) == 0)
 		return 0;
-	fprintf(stderr, "reflit: %s: not all of it could be written\n", path);
-	return -EIO;
+	return say_error(-EIO, "reflit: %s: not all of it could be written\n",
+			 path);
 }
 
 int

@@ -108,7 +108,6 @@ refusal_text(const struct host *h, uint32_t dev, uint16_t port,
 	return buf;
 }
 
-/* Of a port as it is now. */
 static struct rl_refused
 refused_now(const struct host *h, uint32_t dev, uint16_t port)
 {

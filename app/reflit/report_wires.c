@@ -71,7 +71,6 @@ auth_errors(const struct app *app, uint32_t i)
 		[RL_PC_rx_auth_error];
 }
 
-/* Why the port of a wire's end does not train: empty if it does. */
 static const char *
 refused(const struct app *app, uint32_t i, char buf[REFUSAL_TEXT_MAX])
 {
@@ -139,9 +138,8 @@ wires_say(const struct app *app, struct facts *f)
 }
 
 int
-cmd_show_wires(struct app *app, const char *const arg[])
+cmd_show_wires(struct app *app, RL_UNUSED const char *const arg[])
 {
-	(void)arg;
 	if (app->cfg.nwire != 0)
 		host_wires_note_stats(&app->host);
 	if (app->cfg.nwire == 0 && facts_text(&app->facts))

@@ -54,17 +54,15 @@ tally_device(const struct tally *t, const struct host *h, uint32_t dev,
 }
 
 static void
-take(void *ctx, const struct tally_part *p)
+take(RL_UNUSED void *ctx, const struct tally_part *p)
 {
-	(void)ctx;
 	memcpy(p->then, p->now, p->kind->n * sizeof(*p->then));
 }
 
 /* What it has now will be nothing, and the growth stays. */
 static void
-carry(void *ctx, const struct tally_part *p)
+carry(RL_UNUSED void *ctx, const struct tally_part *p)
 {
-	(void)ctx;
 	for (unsigned int i = 0; i < p->kind->n; i++)
 		p->then[i] -= p->now[i];
 }

@@ -94,7 +94,6 @@ mirror_table(struct mirror_table *t, const char *const name[],
 	}
 }
 
-/* The column to fill; behind the last one the next row begins. */
 static struct rte_tel_data *
 next_column(struct mirror_table *t)
 {
@@ -146,7 +145,8 @@ mirror_table_end(struct mirror_table *t, struct rte_tel_data *d)
  * are numbered from 0 since the start; those too old are gone.
  */
 static int
-events(const struct app *app, const char *params, struct rte_tel_data *d)
+events(RL_UNUSED const struct app *app, const char *params,
+       struct rte_tel_data *d)
 {
 	static const char *const names[] = { "text", "t_ns" };
 	const struct mirror *m = &telemetry_mirror;
@@ -156,7 +156,6 @@ events(const struct app *app, const char *params, struct rte_tel_data *d)
 	struct mirror_table t;
 	uint64_t n;
 
-	(void)app;
 	if (params != NULL && params[0] != '\0' &&
 	    parse_number(params, 0, UINT64_MAX, &from) != 0)
 		return -EINVAL;
@@ -197,9 +196,8 @@ add_failover(const struct app *app, const struct rl_failover *f,
 }
 
 static uint32_t
-count_failovers(const struct app *app)
+count_failovers(RL_UNUSED const struct app *app)
 {
-	(void)app;
 	return telemetry_mirror.nfailovers;
 }
 
@@ -222,9 +220,8 @@ static const struct telemetry_list failovers = {
 };
 
 static uint32_t
-count_alarms(const struct app *app)
+count_alarms(RL_UNUSED const struct app *app)
 {
-	(void)app;
 	return rl_min_u32(telemetry_mirror.nalarms, MIRROR_ALARMS);
 }
 
@@ -400,7 +397,6 @@ answer_list(const struct telemetry_list *l, const struct app *app,
 	return 0;
 }
 
-/* A client's thread. */
 static int
 answer(const char *cmd, const char *params, struct rte_tel_data *d)
 {

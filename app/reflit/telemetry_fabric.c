@@ -2,7 +2,6 @@
 
 /* Telemetry of the fabric: devices, links, ports. On clients' threads. */
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include "telemetry_mirror.h"
 
 int
-telemetry_fabric(const struct app *app, const char *params,
+telemetry_fabric(const struct app *app, RL_UNUSED const char *params,
 		 struct rte_tel_data *d)
 {
 	static const char *const names[] = { "dims" };
@@ -19,7 +18,6 @@ telemetry_fabric(const struct app *app, const char *params,
 	const struct rl_topo *t = &cfg->topo;
 	struct mirror_table dims;
 
-	(void)params;
 	mirror_table(&dims, names, 0, 1);
 	for (unsigned int i = 0; i < t->spec.ndims; i++)
 		mirror_number(&dims, t->spec.dims[i]);

@@ -75,7 +75,6 @@ struct class_sum {
 	uint64_t flows, outstanding, resend, held;
 };
 
-/* @return how many classes have flows */
 static uint32_t
 sum_classes(const struct app *app, struct class_sum of[COS_MAX])
 {
@@ -140,7 +139,6 @@ no_such(struct rte_tel_data *d, const char *what, const char *params)
 			    what, params == NULL ? "" : params);
 }
 
-/* All counters of the core of a device, or of its endpoint. */
 static int
 device_counters(const struct app *app, const char *params,
 		struct rte_tel_data *d, bool ep)
@@ -176,12 +174,11 @@ telemetry_switch(const struct app *app, const char *params,
 }
 
 int
-telemetry_traffic(const struct app *app, const char *params,
+telemetry_traffic(const struct app *app, RL_UNUSED const char *params,
 		  struct rte_tel_data *d)
 {
 	struct totals t;
 
-	(void)params;
 	app_totals(app, &t);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "sent_packets", t.sent);
@@ -249,7 +246,7 @@ telemetry_latency(const struct app *app, const char *params,
 }
 
 int
-telemetry_recoveries(const struct app *app, const char *params,
+telemetry_recoveries(const struct app *app, RL_UNUSED const char *params,
 		     struct rte_tel_data *d)
 {
 	static const char *const names[] = {
@@ -261,7 +258,6 @@ telemetry_recoveries(const struct app *app, const char *params,
 	const uint32_t n = m->nrecoveries;
 	struct mirror_table t;
 
-	(void)params;
 	mirror_table(&t, names, 3, RTE_DIM(names) - 3);
 	for (uint32_t i = n > MIRROR_RECOVERIES ? n - MIRROR_RECOVERIES : 0;
 	     i < n; i++) {
@@ -289,7 +285,6 @@ telemetry_recoveries(const struct app *app, const char *params,
 	return 0;
 }
 
-/* The buckets of the histogram of latencies that hold anything. */
 static uint32_t
 count_buckets(const struct app *app)
 {
@@ -332,14 +327,13 @@ const struct telemetry_list telemetry_histogram = {
 };
 
 int
-telemetry_lcores(const struct app *app, const char *params,
+telemetry_lcores(const struct app *app, RL_UNUSED const char *params,
 		 struct rte_tel_data *d)
 {
 	static const char *const names[] = { "lcore", "ports", "cores",
 					     "rounds", "busy_rounds" };
 	struct mirror_table t;
 
-	(void)params;
 	mirror_table(&t, names, 0, RTE_DIM(names));
 	for (uint32_t i = 0; i < app->host.nlcores; i++) {
 		struct host_lcore *lc = app->host.lcore[app->host.lcore_id[i]];

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "rl_refuse.h"
 #include "telemetry_mirror.h"
 
 #define ORDER_WAIT_S 5
@@ -40,35 +41,27 @@ check_order(const struct app *app, const char *line, char *why, size_t len)
 {
 	const char *word;
 
-	if (app == NULL || !app->opt.allow_orders) {
-		snprintf(why, len, "reflit runs without --allow-orders");
-		return -EPERM;
-	}
-	if (line == NULL || line[strspn(line, " \t")] == '\0') {
-		snprintf(why, len, "the order is empty: /reflit/order,LINE");
-		return -EINVAL;
-	}
-	if (strlen(line) >= ORDER_MAX) {
-		snprintf(why, len, "an order of %zu characters is too long; "
-				   "give at most %d", strlen(line),
-			 ORDER_MAX - 1);
-		return -EINVAL;
-	}
+	if (app == NULL || !app->opt.allow_orders)
+		return rl_refuse(why, len, -EPERM, "reflit runs without "
+				 "--allow-orders");
+	if (line == NULL || line[strspn(line, " \t")] == '\0')
+		return rl_refuse(why, len, -EINVAL, "the order is empty: "
+				 "/reflit/order,LINE");
+	if (strlen(line) >= ORDER_MAX)
+		return rl_refuse(why, len, -EINVAL, "an order of %zu "
+				 "characters is too long; give at most %d",
+				 strlen(line), ORDER_MAX - 1);
 	word = local_word(line);
-	if (word != NULL) {
-		snprintf(why, len, "%s is for reflit's own prompt only: it "
-				   "waits, uses files there, or ends the run",
-			 word);
-		return -EINVAL;
-	}
-	if (telemetry_mirror.order_given || telemetry_mirror.order_taken) {
-		snprintf(why, len, "another order is being carried out");
-		return -EBUSY;
-	}
+	if (word != NULL)
+		return rl_refuse(why, len, -EINVAL, "%s is for reflit's own "
+				 "prompt only: it waits, uses files there, or "
+				 "ends the run", word);
+	if (telemetry_mirror.order_given || telemetry_mirror.order_taken)
+		return rl_refuse(why, len, -EBUSY, "another order is being "
+				 "carried out");
 	return 0;
 }
 
-/* The printed lines, and the number of lines that did not fit. */
 static void
 add_text(struct rte_tel_data *d, char *text, uint64_t left)
 {
@@ -98,7 +91,8 @@ add_text(struct rte_tel_data *d, char *text, uint64_t left)
 
 /* "/reflit/order,LINE". */
 int
-telemetry_order(const char *cmd, const char *params, struct rte_tel_data *d)
+telemetry_order(RL_UNUSED const char *cmd, const char *params,
+		struct rte_tel_data *d)
 {
 	struct mirror *m = &telemetry_mirror;
 	struct app *app = mirror_enter();
@@ -107,7 +101,6 @@ telemetry_order(const char *cmd, const char *params, struct rte_tel_data *d)
 	struct timespec until;
 	uint64_t left = 0;
 
-	(void)cmd;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += ORDER_WAIT_S;
 	if (result == 0) {
@@ -158,7 +151,6 @@ read_back(FILE *f, char *text, size_t len)
 	return left;
 }
 
-/* Runs a line, and collects its output in @p text. */
 static int
 run_order(struct app *app, const char *line, char *text, size_t len,
 	  uint64_t *left)

@@ -14,6 +14,7 @@
 #include "merge.h"
 #include "opts.h"
 #include "report_file.h"
+#include "say_error.h"
 #include "sound.h"
 #include "suspects.h"
 
@@ -128,7 +129,6 @@ join_recoveries(json_t *const report[], unsigned int n)
 	return sorted;
 }
 
-/* The state of each process's channel, with the name of the process. */
 static json_t *
 join_channels(json_t *const report[], unsigned int n)
 {
@@ -146,7 +146,6 @@ join_channels(json_t *const report[], unsigned int n)
 	return all;
 }
 
-/* Processes that left a ledger and no report. */
 static json_t *
 killed(json_t *const report[], unsigned int n)
 {
@@ -358,11 +357,9 @@ main(int argc, char **argv)
 		printf("reflit-report %s\n", RL_VERSION);
 		return 0;
 	}
-	if (first == argc || argc - first > FILES_MAX) {
-		fprintf(stderr, "reflit-report: give 1 to %d reports of "
-				"reflit's; see --help\n", FILES_MAX);
-		return 2;
-	}
+	if (first == argc || argc - first > FILES_MAX)
+		return say_error(2, "reflit-report: give 1 to %d reports of "
+				 "reflit's; see --help\n", FILES_MAX);
 	if (report_check("reflit-report", o.json) != 0 ||
 	    report_apart("reflit-report", &o.json, 1,
 			 (const char *const *)argv + first,

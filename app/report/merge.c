@@ -8,10 +8,10 @@
 
 #include "merge.h"
 #include "rl_ranges.h"
+#include "rl_refuse.h"
 
 #define NOWHERE UINT64_MAX
 
-/* All that is known of one span. */
 struct span {
 	const char *src;
 	const char *dst;
@@ -232,7 +232,6 @@ died_with_one(json_t *const report[], unsigned int n, const json_t *source,
 					json_object_get(source, "spans"));
 }
 
-/* Whether report @p i is of a killed process that did not come back. */
 static bool
 stayed_dead(json_t *const report[], unsigned int n, unsigned int i)
 {
@@ -362,7 +361,6 @@ judge_source(json_t *const report[], unsigned int n, const json_t *source,
 	return 0;
 }
 
-/* Whether a source wrote down the first number of a run. */
 static bool
 was_sent(json_t *const report[], unsigned int n, const json_t *sink,
 	 const json_t *run)
@@ -440,12 +438,11 @@ all_differ(json_t *const report[], const char *const name[], unsigned int n,
 {
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int k = 0; k < i; k++)
-			if (json_equal(report[i], report[k]) != 0) {
-				snprintf(err, len, "%s: is the same report as "
-					 "%s; give each report once", name[i],
-					 name[k]);
-				return -EINVAL;
-			}
+			if (json_equal(report[i], report[k]) != 0)
+				return rl_refuse(err, len, -EINVAL,
+						"%s: is the same report as %s; "
+						"give each report once",
+						name[i], name[k]);
 	return 0;
 }
 
@@ -459,16 +456,14 @@ same_fabric(json_t *const report[], const char *const name[], unsigned int n,
 		const char *other = text(report[i], "digest");
 
 		if (other[0] == '\0' || !json_is_array(json_object_get(
-						report[i], "flows"))) {
-			snprintf(err, len, "%s: is no report of reflit's; give "
-				 "the files of --json", name[i]);
-			return -EINVAL;
-		}
-		if (strcmp(digest, other) != 0) {
-			snprintf(err, len, "%s: is of another fabric than %s; "
-				 "give the reports of one", name[i], name[0]);
-			return -EINVAL;
-		}
+						report[i], "flows")))
+			return rl_refuse(err, len, -EINVAL, "%s: is no report "
+					 "of reflit's; give the files of "
+					 "--json", name[i]);
+		if (strcmp(digest, other) != 0)
+			return rl_refuse(err, len, -EINVAL, "%s: is of another "
+					 "fabric than %s; give the reports of "
+					 "one", name[i], name[0]);
 	}
 	return 0;
 }

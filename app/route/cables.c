@@ -11,7 +11,6 @@
 /* Most cables that are printed; the report has all. */
 #define CABLES_SHOWN 4
 
-/* The fastest cable of the same kind at either end. */
 static uint32_t
 fastest_beside(const struct rl_topo *t, const struct rl_topo_link *l)
 {

@@ -36,7 +36,6 @@ dump_path(const struct route_app *app, FILE *f, uint32_t src, uint32_t dst)
 	fputc('\n', f);
 }
 
-/* The next hop that a switch takes if the first one dies. */
 static void
 dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 {

@@ -95,7 +95,6 @@ judge_ask(struct route_app *app, const struct rl_check_in *in, int *verdict,
 	return NULL;
 }
 
-/* The last lines of standard output. */
 static void
 judge_print_proof(const struct rl_topo *t, const struct rl_check_report *rep)
 {
@@ -278,7 +277,6 @@ route_stats(struct route_app *app)
 	free(rep);
 }
 
-/* One line and one object: how detours cope with one kind of failure. */
 static void
 detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 	   enum rl_check_fail what, const char *name)

@@ -14,6 +14,7 @@
 #include "clock_ns.h"
 #include "report_file.h"
 #include "route_app.h"
+#include "say_error.h"
 #include "stop_signal.h"
 
 /* Names of unreachable endpoints that are printed; the report has them all. */
@@ -36,15 +37,13 @@ route_elapsed(struct route_times *t)
 int
 route_close(FILE *f, const char *path)
 {
-	if (f == NULL) {
-		fprintf(stderr, "reflit-route: %s: %s\n", path,
-			strerror(errno));
-		return -EIO;
-	}
+	if (f == NULL)
+		return say_error(-EIO, "reflit-route: %s: %s\n", path,
+				 strerror(errno));
 	if (report_close(f) == 0)
 		return 0;
-	fprintf(stderr, "reflit-route: %s: could not be written\n", path);
-	return -EIO;
+	return say_error(-EIO, "reflit-route: %s: could not be written\n",
+			 path);
 }
 
 struct rl_route_params
@@ -76,10 +75,8 @@ read_fabric(struct route_app *app)
 				 rl_config_read(app->opt.config, &app->cfg, err,
 						sizeof(err));
 
-	if (ret != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	return report_apart("reflit-route", path, RL_ARRAY_SIZE(path),
 			    (const char *const *)app->cfg.files,
 			    app->cfg.nfiles) == 0 ? 0 : EXIT_UNUSABLE;
@@ -93,9 +90,8 @@ mark_failures(struct route_app *app)
 	for (unsigned int i = 0; i < app->opt.nfail; i++) {
 		if (rl_topo_fail(&app->cfg.topo, app->opt.fail[i], err) == 0)
 			continue;
-		fprintf(stderr, "reflit-route: --fail %s: %s\n",
-			app->opt.fail[i], err);
-		return EXIT_UNUSABLE;
+		return say_error(EXIT_UNUSABLE, "reflit-route: --fail %s: %s\n",
+				 app->opt.fail[i], err);
 	}
 	return 0;
 }
@@ -185,10 +181,8 @@ accept(struct route_app *app)
 		return refused(app, err);
 	if (ret == 0 && app->route->adaptive && !app->route->adapts)
 		return refused(app, app->route->plain_why);
-	if (ret != 0) {
-		fprintf(stderr, "reflit-route: %s\n", err);
-		return EXIT_BROKEN;
-	}
+	if (ret != 0)
+		return say_error(EXIT_BROKEN, "reflit-route: %s\n", err);
 	report_times(app, "accept", &t);
 	return 0;
 }
@@ -327,7 +321,6 @@ route_whole(struct route_app *app)
 	return ret != 0 ? ret : accept(app);
 }
 
-/* Reads the fabric, and routes it. */
 static int
 route_fabric(struct route_app *app)
 {

@@ -12,6 +12,7 @@
 #include "rl_infile.h"
 #include "rl_opensm.h"
 #include "route_app.h"
+#include "say_error.h"
 
 #define OPENSM_BYTES_MAX (2047u << 20)
 #define OPENSM_NAMES 3
@@ -64,23 +65,20 @@ read_texts(const char *dir, struct opensm_texts *t)
 
 		if (ret == 0)
 			continue;
-		if (ret != -ENOENT) {
-			fprintf(stderr, "%s: cannot read the file: %s\n",
-				t->path[f], rl_infile_error(ret));
-			return EXIT_UNUSABLE;
-		}
-		if (files[f].without == NULL) {
-			fprintf(stderr, "reflit-route: --check-opensm %s: "
-				"there is no %s; have OpenSM dump its tables "
-				"(opensm -D 0x43)\n", dir, files[f].name[0]);
-			return EXIT_UNUSABLE;
-		}
+		if (ret != -ENOENT)
+			return say_error(EXIT_UNUSABLE, "%s: cannot read the "
+					 "file: %s\n", t->path[f],
+					 rl_infile_error(ret));
+		if (files[f].without == NULL)
+			return say_error(EXIT_UNUSABLE, "reflit-route: "
+					 "--check-opensm %s: there is no %s; "
+					 "have OpenSM dump its tables (opensm "
+					 "-D 0x43)\n", dir, files[f].name[0]);
 		printf("no %s: %s\n", files[f].name[0], files[f].without);
 	}
 	return 0;
 }
 
-/* Describes the fabric, and what the tables leave out. */
 static void
 opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 {
@@ -151,10 +149,8 @@ route_opensm(struct route_app *app)
 	struct rl_opensm osm;
 	int ret;
 
-	if (t == NULL) {
-		fprintf(stderr, "reflit-route: no memory\n");
-		return EXIT_UNUSABLE;
-	}
+	if (t == NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-route: no memory\n");
 	ret = read_texts(app->opt.opensm, t);
 	if (ret == 0 && rl_opensm_read(t->text, &osm, &err) != 0) {
 		fprintf(stderr, "%s:%d: %s\n", t->path[err.file], err.line,

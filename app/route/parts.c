@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "route_app.h"
+#include "say_error.h"
 
 /* Endpoints of a part that are printed; the report has them all. */
 #define PART_SHOWN 4
@@ -24,10 +25,9 @@ route_parts_find(struct route_app *app)
 	app->failed = calloc(t->ndev, sizeof(*app->failed));
 	n = app->part != NULL && app->failed != NULL ?
 		    rl_topo_parts(t, app->part) : -ENOMEM;
-	if (n < 0) {
-		fprintf(stderr, "reflit-route: no memory for the parts\n");
-		return EXIT_UNUSABLE;
-	}
+	if (n < 0)
+		return say_error(EXIT_UNUSABLE, "reflit-route: no memory for "
+				 "the parts\n");
 	for (uint32_t d = 0; d < t->ndev; d++)
 		app->failed[d] = t->dev[d].failed;
 	app->nparts = (uint32_t)n;
@@ -52,7 +52,6 @@ route_part_leave(struct route_app *app)
 		t->dev[d].failed = app->failed[d];
 }
 
-/* One part: its size, and its devices. */
 static json_t *
 part_report(const struct route_app *app, uint32_t part)
 {
@@ -129,10 +128,9 @@ route_parts_compute(struct route_app *app,
 
 	app->part_route = calloc(app->nparts + 1u, sizeof(*app->part_route));
 	app->whole.fwd = calloc(app->cfg.topo.ndev, sizeof(*app->whole.fwd));
-	if (app->part_route == NULL || app->whole.fwd == NULL) {
-		fprintf(stderr, "reflit-route: no memory for the parts\n");
-		return EXIT_UNUSABLE;
-	}
+	if (app->part_route == NULL || app->whole.fwd == NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-route: no memory for "
+				 "the parts\n");
 	/* Parts of fewer than two endpoints come last, and need no tables. */
 	for (uint32_t p = 0; p < app->nparts && ret == 0 &&
 			     (p == 0 || part_endpoints(app, p) > 1); p++) {

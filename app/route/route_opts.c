@@ -7,18 +7,17 @@
 #include "opts.h"
 #include "report_file.h"
 #include "route_app.h"
+#include "say_error.h"
 
 static int
-take_fail(const struct opt *opt, const char *arg, void *to)
+take_fail(RL_UNUSED const struct opt *opt, const char *arg, void *to)
 {
 	struct route_opts *o = to;
 
-	(void)opt;
-	if (o->nfail == ROUTE_FAIL_MAX) {
-		fprintf(stderr, "reflit-route: --fail: at most %d of them; put "
-			"more into the fabric file\n", ROUTE_FAIL_MAX);
-		return -EBADMSG;
-	}
+	if (o->nfail == ROUTE_FAIL_MAX)
+		return say_error(-EBADMSG, "reflit-route: --fail: at most %d "
+				 "of them; put more into the fabric file\n",
+				 ROUTE_FAIL_MAX);
 	o->fail[o->nfail++] = arg;
 	return 0;
 }
@@ -142,7 +141,6 @@ opts_check_files(const struct route_opts *o)
 					   RL_ARRAY_SIZE(path));
 }
 
-/* Options that exclude each other. */
 static int
 opts_check(const struct route_opts *o)
 {
@@ -156,28 +154,21 @@ opts_check(const struct route_opts *o)
 				  o->parts	    ? "--parts" :
 						      NULL;
 
-	if (o->opensm != NULL && with_opensm != NULL) {
-		fprintf(stderr, "reflit-route: --check-opensm takes fabric and "
-			"tables from the dump; %s is not for it\n",
-			with_opensm);
-		return -EINVAL;
-	}
+	if (o->opensm != NULL && with_opensm != NULL)
+		return say_error(-EINVAL, "reflit-route: --check-opensm takes "
+				 "fabric and tables from the dump; %s is not "
+				 "for it\n", with_opensm);
 	if (o->config == NULL && o->opensm == NULL && !o->help &&
-	    !o->version) {
-		fprintf(stderr, "reflit-route: give --config FILE, a fabric "
-			"file such as config/torus-6x6.cfg\n");
-		return -EINVAL;
-	}
-	if (o->parts && (o->sweep || o->update)) {
-		fprintf(stderr, "reflit-route: --parts goes with --fail, not "
-			"with --update or random failures\n");
-		return -EINVAL;
-	}
-	if (o->sweep && o->update) {
-		fprintf(stderr, "reflit-route: --update goes with --fail, not "
-			"with random failures\n");
-		return -EINVAL;
-	}
+	    !o->version)
+		return say_error(-EINVAL, "reflit-route: give --config FILE, a "
+				 "fabric file such as config/torus-6x6.cfg\n");
+	if (o->parts && (o->sweep || o->update))
+		return say_error(-EINVAL, "reflit-route: --parts goes with "
+				 "--fail, not with --update or random "
+				 "failures\n");
+	if (o->sweep && o->update)
+		return say_error(-EINVAL, "reflit-route: --update goes with "
+				 "--fail, not with random failures\n");
 	return 0;
 }
 
@@ -190,11 +181,9 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 	first = opts_read(&program, argc, argv, o);
 	if (first < 0)
 		return first;
-	if (first < argc) {
-		fprintf(stderr, "reflit-route: what is '%s'? see --help\n",
-			argv[first]);
-		return -EINVAL;
-	}
+	if (first < argc)
+		return say_error(-EINVAL, "reflit-route: what is '%s'? see "
+				 "--help\n", argv[first]);
 	if (opts_check(o) != 0)
 		return -EINVAL;
 	o->progress |= isatty(STDERR_FILENO);

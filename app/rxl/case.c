@@ -32,7 +32,6 @@ static const char *const isn_name[] = {
 	[RL_ISN_WIDE19] = "wide19",
 };
 
-/** @return the index of a name, or -ENOENT */
 static int
 find(const char *const names[], size_t n, const char *name)
 {
@@ -76,7 +75,6 @@ rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
 	return 0;
 }
 
-/** Writes every parameter that affects the outcome of a case. */
 static void
 key_of(const struct rxl_case *c, char key[KEY_MAX])
 {
@@ -144,7 +142,6 @@ rxl_case_latency_slots(const struct rxl_case *c)
 	return half > waits ? half - waits : 1;
 }
 
-/** Configures both endpoints of a path. */
 static void
 configure(const struct rxl_case *c, struct rl_ep_cfg *ep)
 {

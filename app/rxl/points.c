@@ -11,7 +11,6 @@
  *
  * An invalid request is answered by {"error": "..."}.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,14 +237,12 @@ answer(const char *line)
 }
 
 int
-rl_rxl_points_main(int argc, char **argv)
+rl_rxl_points_main(RL_UNUSED int argc, RL_UNUSED char **argv)
 {
 	char *line = NULL;
 	size_t size = 0;
 	int ret = 0;
 
-	(void)argc;
-	(void)argv;
 	while (ret == 0 && getline(&line, &size, stdin) > 0) {
 		json_t *o = answer(line);
 

@@ -65,7 +65,6 @@ slot_of(const struct play *p)
 	return rl_rxl_path_slot(p->path);
 }
 
-/** Adds an event; takes @p e. */
 static void
 tell(struct play *p, const char *kind, uint64_t slot, unsigned int side,
      json_t *e)
@@ -181,21 +180,18 @@ agent_event(struct play *p, unsigned int side, enum rl_memtxn_event event,
 
 static void
 device_event(void *ctx, enum rl_memtxn_event event,
-	     const struct rl_memtxn_msg *msg, uint64_t now_ns)
+	     const struct rl_memtxn_msg *msg, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	agent_event(ctx, DEVICE, event, msg);
 }
 
 static void
 host_event(void *ctx, enum rl_memtxn_event event,
-	   const struct rl_memtxn_msg *msg, uint64_t now_ns)
+	   const struct rl_memtxn_msg *msg, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	agent_event(ctx, HOST, event, msg);
 }
 
-/** A stand-alone flit. */
 static json_t *
 control_json(const struct rl_flit *f)
 {
@@ -255,13 +251,12 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 	tell(p, "flit", slot, from, o);
 }
 
-/** Drops #1 when it is first sent. */
 static bool
-drop(void *ctx, unsigned int from, const struct rl_flit *f, uint64_t slot)
+drop(void *ctx, unsigned int from, const struct rl_flit *f,
+     RL_UNUSED uint64_t slot)
 {
 	struct play *p = ctx;
 
-	(void)slot;
 	if (p->dropped || from != subject(p) || f->class == RL_CLASS_CTRL ||
 	    rl_flit_tag(f->wire) != 1)
 		return false;

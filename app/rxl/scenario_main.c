@@ -10,6 +10,7 @@
 #include "opts.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
+#include "say_error.h"
 #include "scenario.h"
 
 #define WHO "reflit-sim scenario"
@@ -25,14 +26,14 @@ struct args {
 };
 
 static int
-take_profile(const struct opt *opt, const char *name, void *to)
+take_profile(RL_UNUSED const struct opt *opt, const char *name, void *to)
 {
-	(void)opt;
 	if (rxl_profile_find(name, &((struct args *)to)->profile) == 0)
 		return 0;
-	fprintf(stderr, WHO ": unknown profile %s; use rxl, "
-		"rxl-compact, cxl or cxl-sep-ack\n", name);
-	return -EBADMSG;
+	return say_error(-EBADMSG,
+			 WHO ": unknown profile %s; use rxl, "
+			     "rxl-compact, cxl or cxl-sep-ack\n",
+			 name);
 }
 
 static const struct opt table[] = {

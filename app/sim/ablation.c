@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "report_file.h"
+#include "say_error.h"
 #include "sim_app.h"
 #include "stop_signal.h"
 
@@ -99,11 +100,9 @@ draw_cuts(struct rl_sim_plan *plan, const struct options *o)
 
 	for (uint32_t l = 0; l < topo->nlink; l++)
 		isl += topo->link[l].kind == RL_LINK_ISL;
-	if (isl == 0) {
-		fprintf(stderr, "reflit-sim: ablation: no link between "
-			"switches to cut\n");
-		return -EINVAL;
-	}
+	if (isl == 0)
+		return say_error(-EINVAL, "reflit-sim: ablation: no link "
+				 "between switches to cut\n");
 	rl_prng_seed(&prng, o->seed ^ 0xab1a);
 	for (uint64_t i = 0; i < o->cuts; i++) {
 		uint32_t nth = rl_prng_below(&prng, isl), l = 0;
@@ -131,7 +130,6 @@ draw_cuts(struct rl_sim_plan *plan, const struct options *o)
 	return 0;
 }
 
-/* The figures of a row. */
 enum figure {
 	SENT, DELIVERED, LOST, DUPLICATED, REORDERED, REPORTED, RESENT, LOOPED,
 	BY_SWITCHES, BY_ENDPOINTS, HOPS, P50, P99, P999, MAX, OUTAGE, FIGURES
@@ -232,10 +230,9 @@ write_csv(const char *path, bool dup, const struct row *row, unsigned int n)
 {
 	FILE *f = report_open(path);
 
-	if (f == NULL) {
-		fprintf(stderr, "reflit-sim: %s: %s\n", path, strerror(errno));
-		return -EIO;
-	}
+	if (f == NULL)
+		return say_error(-EIO, "reflit-sim: %s: %s\n", path,
+				 strerror(errno));
 	fputs(dup ? "switching,e2e_retry,dup_filter"
 		  : "switching,loopback,e2e_retry", f);
 	for (size_t c = 0; c < FIGURES; c++)
@@ -254,8 +251,7 @@ write_csv(const char *path, bool dup, const struct row *row, unsigned int n)
 	fputs("\n", f);
 	if (report_close(f) == 0)
 		return 0;
-	fprintf(stderr, "reflit-sim: cannot write %s\n", path);
-	return -EIO;
+	return say_error(-EIO, "reflit-sim: cannot write %s\n", path);
 }
 
 static int
@@ -316,7 +312,6 @@ fill_rows(const struct setup *s, bool dup, struct row *row)
 	return 4 * kinds;
 }
 
-/* Fewer rows than all if the run was stopped. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
 	 unsigned int n, unsigned int *done)
@@ -370,14 +365,10 @@ ablation(int argc, char **argv)
 {
 	struct options o;
 	struct setup s;
-	int ret;
+	int ret = options_parse(argc, argv, 0, &o);
 
-	if (options_parse(argc, argv, 0, &o) != 0)
-		return EXIT_UNUSABLE;
-	if (o.help) {
-		options_help();
-		return EXIT_KEPT;
-	}
+	if (ret >= 0)
+		return ret;
 	if (o.cuts == 0)
 		o.cuts = CUTS;
 	if (o.max_flits == 0) {
@@ -386,15 +377,13 @@ ablation(int argc, char **argv)
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
-	if (o.trace != NULL) {
-		fprintf(stderr, "reflit-sim: --trace goes with one run\n");
-		return EXIT_UNUSABLE;
-	}
-	if (o.seeds != 0 || o.shards > 1) {
-		fprintf(stderr, "reflit-sim: the ablation has one seed for all "
-			"of its rows: give it as --seed\n");
-		return EXIT_UNUSABLE;
-	}
+	if (o.trace != NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --trace goes with "
+				 "one run\n");
+	if (o.seeds != 0 || o.shards > 1)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: the ablation has "
+				 "one seed for all of its rows: give it as "
+				 "--seed\n");
 	if (o.config != NULL)
 		ret = setup_open(&s, &o);
 	else if (o.dup_filter)

@@ -84,7 +84,6 @@ tell_failure(const struct options *o, uint64_t seed,
 	fflush(stdout);
 }
 
-/* Limits of random faults on this fabric. */
 static uint32_t
 kinds_of(const struct rl_config *cfg)
 {
@@ -121,7 +120,6 @@ base_back(struct rl_sim_plan *plan)
 	plan->load = base.load;
 }
 
-/* The setup of one seed. */
 static int
 plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 {

@@ -14,6 +14,7 @@
 
 #include "judge.h"
 #include "progress.h"
+#include "say_error.h"
 #include "stop_signal.h"
 #include "store.h"
 
@@ -77,7 +78,6 @@ run_block(void *ctx, void *to)
 	return n >= sizeof(r->text) ? -E2BIG : 0;
 }
 
-/* In a process of its own, too. */
 static int
 run_one(void *ctx, void *to)
 {
@@ -89,7 +89,6 @@ run_one(void *ctx, void *to)
 	return ret;
 }
 
-/* Seed by seed: one of them, or several, end their process. */
 static int
 run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 {
@@ -118,7 +117,6 @@ run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 	return ret;
 }
 
-/* The result of a block, whatever its seeds do. */
 static int
 run_apart(struct camp *c, struct tally *t, uint64_t *hash)
 {
@@ -166,7 +164,6 @@ tell_failures(const struct camp *c, const struct tally *t)
 	fflush(stdout);
 }
 
-/* Blocks of this shard that are still to be run. */
 static uint64_t
 left(const struct camp *c)
 {
@@ -219,12 +216,11 @@ run_campaign(struct camp *c)
 	struct tally t;
 	int ret = run_blocks(c);
 
-	if (ret != 0) {
-		fprintf(stderr, "reflit-sim: campaign: %s\n",
+	if (ret != 0)
+		return say_error(
+			EXIT_UNUSABLE, "reflit-sim: campaign: %s\n",
 			ret == -EINTR ? "the process that ran seeds was killed"
 				      : strerror(-ret));
-		return EXIT_UNUSABLE;
-	}
 	if (store_sum(&c->store, &t) != 0)
 		return EXIT_UNUSABLE;
 	ret = tally_end(&t, c->o->json);
@@ -238,8 +234,7 @@ run_campaign(struct camp *c)
 static int
 unusable(const char *why)
 {
-	fprintf(stderr, "reflit-sim: campaign: %s\n", why);
-	return EXIT_UNUSABLE;
+	return say_error(EXIT_UNUSABLE, "reflit-sim: campaign: %s\n", why);
 }
 
 int
@@ -249,14 +244,10 @@ campaign_store(int argc, char **argv)
 	struct options o;
 	struct camp c = { .s = &s, .o = &o, .store = { .fd = -1 } };
 	struct tally_of of;
-	int ret;
+	int ret = options_parse(argc, argv, 0, &o);
 
-	if (options_parse(argc, argv, 0, &o) != 0)
-		return EXIT_UNUSABLE;
-	if (o.help) {
-		options_help();
-		return EXIT_KEPT;
-	}
+	if (ret >= 0)
+		return ret;
 	if (o.store == NULL)
 		return unusable("where to? Give --store FILE");
 	if (o.config == NULL &&

@@ -44,11 +44,7 @@ struct flit_trace {
 	struct rl_sim_tap tap;
 };
 
-static void
-line(struct flit_trace *t, uint64_t now_ns, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void
+__attribute__((format(printf, 3, 4))) static void
 line(struct flit_trace *t, uint64_t now_ns, const char *format, ...)
 {
 	va_list ap;

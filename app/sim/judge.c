@@ -119,7 +119,6 @@ judge_apart(int (*work)(void *ctx, void *result), void *ctx, void *result,
 	return have == len ? 0 : -EIO;
 }
 
-/* What a run of reflit-sim broke. */
 static void
 outcome_why(const struct outcome *out, char *why, size_t len)
 {

@@ -13,6 +13,7 @@
 
 #ifdef RL_SIM_RXL
 #include "rl_rxl_app.h"
+#include "say_error.h"
 #endif
 
 static int
@@ -40,7 +41,6 @@ run(struct setup *s, const struct options *o)
 	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
 }
 
-/* A case of the campaign, judged as there. */
 static int
 judge_case(const struct setup *s, const struct options *o)
 {
@@ -138,18 +138,14 @@ simulate(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < RL_ARRAY_SIZE(command); i++)
 		if (strcmp(argv[1], command[i].word) == 0)
 			return run_command(i, argc - 1, argv + 1);
-	if (options_parse(argc, argv, 0, &o) != 0)
-		return EXIT_UNUSABLE;
-	if (o.help) {
-		options_help();
-		return EXIT_KEPT;
-	}
+	ret = options_parse(argc, argv, 0, &o);
+	if (ret >= 0)
+		return ret;
 	if (o.version)
 		return print_version();
-	if (misplaced(&o) != NULL) {
-		fprintf(stderr, "reflit-sim: %s\n", misplaced(&o));
-		return EXIT_UNUSABLE;
-	}
+	if (misplaced(&o) != NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: %s\n",
+				 misplaced(&o));
 	if (o.replay != NULL)
 		return replay(&o);
 	ret = setup_open(&s, &o);

@@ -14,6 +14,7 @@
 
 #include "opts.h"
 #include "report_file.h"
+#include "say_error.h"
 #include "sim_app.h"
 #include "store.h"
 #include "tally.h"
@@ -86,11 +87,9 @@ arguments(int argc, char **argv, struct args *a)
 		opts_help(&program);
 		return 0;
 	}
-	if (first == argc) {
-		fprintf(stderr, "reflit-sim: merge which files? See reflit-sim "
-			"merge --help\n");
-		return -EINVAL;
-	}
+	if (first == argc)
+		return say_error(-EINVAL, "reflit-sim: merge which files? See "
+				 "reflit-sim merge --help\n");
 	n = (unsigned int)(argc - first);
 	path[0] = a->json;
 	path[1] = a->store;

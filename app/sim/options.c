@@ -10,6 +10,7 @@
 #include "opts.h"
 #include "parse.h"
 #include "report_file.h"
+#include "say_error.h"
 #include "sim_app.h"
 
 static int
@@ -23,7 +24,7 @@ load_value(const struct opt *opt, const char *text, void *to)
 
 /* "4" or "1-16". */
 static int
-flits_range(const struct opt *opt, const char *text, void *to)
+flits_range(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 	const char *dash = strchr(text, '-');
@@ -31,7 +32,6 @@ flits_range(const struct opt *opt, const char *text, void *to)
 	uint64_t min, max;
 	int ret;
 
-	(void)opt;
 	if (dash == NULL) {
 		ret = parse_number(text, 1, RL_PACKET_FLITS_MAX, &min);
 		max = min;
@@ -54,11 +54,10 @@ flits_range(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-traffic_word(const struct opt *opt, const char *text, void *to)
+traffic_word(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 
-	(void)opt;
 	if (strncmp(text, "pcap:", 5) == 0 && text[5] != '\0') {
 		o->pcap = text + 5;
 		o->traffic = RL_PATTERN_PERMUTATION;
@@ -99,7 +98,7 @@ compute_time(const struct opt *opt, const char *text, void *to)
 
 /* "10us,5us,0.01,0.01" */
 static int
-channel_faults(const struct opt *opt, const char *text, void *to)
+channel_faults(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 	double rate[2] = { 0, 0 };
@@ -107,7 +106,6 @@ channel_faults(const struct opt *opt, const char *text, void *to)
 	unsigned int n = 0;
 	int ret = 0;
 
-	(void)opt;
 	if (strlen(text) >= sizeof(copy))
 		return -EINVAL;
 	strcpy(copy, text);
@@ -124,14 +122,13 @@ channel_faults(const struct opt *opt, const char *text, void *to)
 
 /* "3/8" */
 static int
-shard_of(const struct opt *opt, const char *text, void *to)
+shard_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 	const char *slash = strchr(text, '/');
 	char first[16];
 	int ret;
 
-	(void)opt;
 	if (slash == NULL || (size_t)(slash - text) >= sizeof(first))
 		return -EINVAL;
 	memcpy(first, text, (size_t)(slash - text));
@@ -143,11 +140,10 @@ shard_of(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-what_if_of(const struct opt *opt, const char *text, void *to)
+what_if_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 
-	(void)opt;
 	if (o->nwhat_ifs == WHAT_IFS_MAX)
 		return -ERANGE;
 	o->what_if[o->nwhat_ifs++] = text;
@@ -155,18 +151,17 @@ what_if_of(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-wide_of(const struct opt *opt, const char *text, void *to)
+wide_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 
-	(void)opt;
 	o->wide_text = text;
 	return rl_sim_wide_parse(text, &o->wide);
 }
 
 /* Longer than other times: "90s", "20min", "8h". */
 static int
-budget_of(const struct opt *opt, const char *text, void *to)
+budget_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	static const struct {
 		const char *unit;
@@ -175,7 +170,6 @@ budget_of(const struct opt *opt, const char *text, void *to)
 	char *end;
 	const double v = strtod(text, &end);
 
-	(void)opt;
 	if (text[0] < '0' || text[0] > '9')
 		return -EINVAL;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(units); i++) {
@@ -208,10 +202,8 @@ poll_time(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-turns(const struct opt *opt, const char *text, void *to)
+turns(RL_UNUSED const struct opt *opt, RL_UNUSED const char *text, void *to)
 {
-	(void)opt;
-	(void)text;
 	((struct options *)to)->roles = false;
 	return 0;
 }
@@ -371,12 +363,6 @@ static const struct opts program = {
 	.column = 23,
 };
 
-void
-options_help(void)
-{
-	opts_help(&program);
-}
-
 const char *
 options_of_run(const struct options *o)
 {
@@ -427,19 +413,16 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	};
 	first = opts_read(&program, argc, argv, o);
 	if (first < 0)
-		return first;
-	if (argc - first > words) {
-		fprintf(stderr, "reflit-sim: what is %s? See --help\n",
-			argv[first + words]);
-		return -EINVAL;
-	}
+		return EXIT_UNUSABLE;
+	if (argc - first > words)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: what is %s? See "
+				 "--help\n", argv[first + words]);
 	o->words = argv + first;
 	o->nwords = argc - first;
-	if (o->seeds != 0 && o->seed > INT64_MAX - (o->seeds - 1)) {
-		fprintf(stderr, "reflit-sim: --seeds: that is beyond the last "
-			"seed, %lld\n", (long long)INT64_MAX);
-		return -EINVAL;
-	}
+	if (o->seeds != 0 && o->seed > INT64_MAX - (o->seeds - 1))
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --seeds: that is "
+				 "beyond the last seed, %lld\n",
+				 (long long)INT64_MAX);
 	path[0] = o->json;
 	path[1] = o->csv;
 	path[2] = o->trace;
@@ -457,5 +440,9 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	if (ret == 0)
 		ret = report_apart("reflit-sim", path, 3, in,
 				   RL_ARRAY_SIZE(in));
-	return ret != 0 ? ret : report_claim_stdout("reflit-sim", path, 3);
+	if (ret != 0 || report_claim_stdout("reflit-sim", path, 3) != 0)
+		return EXIT_UNUSABLE;
+	if (o->help)
+		opts_help(&program);
+	return o->help ? EXIT_KEPT : -1;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "rl_infile.h"
+#include "rl_refuse.h"
 #include "sim_app.h"
 
 #define FILE_MAX_BYTES (16u << 20)
@@ -37,23 +38,19 @@ read_line(struct setup *s, char *line, uint32_t *n, char *why)
 	if (word[0] == NULL)
 		return 0;
 	if (word[1] == NULL || word[3] != NULL ||
-	    (word[2] != NULL && strcmp(word[2], "uncounted") != 0)) {
-		snprintf(why, RL_ERR_MAX, "a line is SOURCE DESTINATION "
-			 "[uncounted]");
-		return -EINVAL;
-	}
+	    (word[2] != NULL && strcmp(word[2], "uncounted") != 0))
+		return rl_refuse(why, RL_ERR_MAX, -EINVAL, "a line is SOURCE "
+				 "DESTINATION [uncounted]");
 	for (unsigned int i = 0; i < 2; i++) {
 		ep[i] = endpoint_of(topo, word[i]);
 		if (ep[i] >= 0)
 			continue;
-		snprintf(why, RL_ERR_MAX, "there is no endpoint %.40s",
-			 word[i]);
-		return -EINVAL;
+		return rl_refuse(why, RL_ERR_MAX, -EINVAL, "there is no "
+				 "endpoint %.40s", word[i]);
 	}
-	if (ep[0] == ep[1]) {
-		snprintf(why, RL_ERR_MAX, "%s can't send to itself", word[0]);
-		return -EINVAL;
-	}
+	if (ep[0] == ep[1])
+		return rl_refuse(why, RL_ERR_MAX, -EINVAL, "%s can't send to "
+				 "itself", word[0]);
 	s->counted[ep[0]] = word[2] == NULL;
 	s->pairs[(*n)++] = (struct rl_pattern_pair){ (uint16_t)ep[0],
 						     (uint16_t)ep[1] };
@@ -73,20 +70,17 @@ read_lines(struct setup *s, char *text, size_t len, uint32_t *line, char *why)
 	c->npairs = 0;
 	c->pair = s->pairs = calloc(lines, sizeof(*s->pairs));
 	s->counted = calloc(s->plan.cfg.topo.nep, sizeof(*s->counted));
-	if (s->pairs == NULL || s->counted == NULL) {
-		snprintf(why, RL_ERR_MAX, "out of memory");
-		return -ENOMEM;
-	}
+	if (s->pairs == NULL || s->counted == NULL)
+		return rl_refuse(why, RL_ERR_MAX, -ENOMEM, "out of memory");
 	for (char *at = text; ret == 0 && at < text + len; at = end + 1) {
 		++*line;
 		end = memchr(at, '\n', len - (size_t)(at - text));
 		if (end == NULL)
 			end = text + len;
 		*end = '\0';
-		if (memchr(at, '\0', (size_t)(end - at)) != NULL) {
-			snprintf(why, RL_ERR_MAX, "a zero byte");
-			return -EINVAL;
-		}
+		if (memchr(at, '\0', (size_t)(end - at)) != NULL)
+			return rl_refuse(why, RL_ERR_MAX, -EINVAL,
+					 "a zero byte");
 		at[strcspn(at, "#")] = '\0';
 		ret = read_line(s, at, &c->npairs, why);
 	}
@@ -106,12 +100,10 @@ pairs_read(struct setup *s, const char *path, char *err, size_t errlen)
 	int ret = rl_infile_read(path, RL_INFILE_ANY, FILE_MAX_BYTES, &text,
 				 &len);
 
-	if (ret != 0) {
-		snprintf(err, errlen, "%s: %s", path,
-			 ret == -EFBIG ? "more than 16 MiB"
-				       : rl_infile_error(ret));
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(err, errlen, ret, "%s: %s", path,
+				 ret == -EFBIG ? "more than 16 MiB"
+					       : rl_infile_error(ret));
 	ret = read_lines(s, text, len, &line, why);
 	free(text);
 	if (ret == 0)
@@ -119,6 +111,6 @@ pairs_read(struct setup *s, const char *path, char *err, size_t errlen)
 	for (char *p = why; *p != '\0'; p++)
 		if (iscntrl((unsigned char)*p))
 			*p = '?'; /* it would reach a terminal */
-	snprintf(err, errlen, "%s:%u: %s", path, line == 0 ? 1 : line, why);
-	return ret;
+	return rl_refuse(err, errlen, ret, "%s:%u: %s", path,
+			 line == 0 ? 1 : line, why);
 }

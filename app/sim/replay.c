@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "parse.h"
-#include "report_file.h"
 #include "rl_infile.h"
+#include "say_error.h"
 #include "sim_app.h"
 #include "stop_signal.h"
 
@@ -74,8 +74,7 @@ struct policy {
 static int
 bad(const struct recording *r, const char *why)
 {
-	fprintf(stderr, "%s:%u: %s\n", r->path, r->line, why);
-	return -EINVAL;
+	return say_error(-EINVAL, "%s:%u: %s\n", r->path, r->line, why);
 }
 
 static int
@@ -233,13 +232,12 @@ recording_read(struct recording *r, const char *path)
 				 &len);
 
 	*r = (struct recording){ .path = path };
-	if (ret != 0) {
-		fprintf(stderr, "%s: %s\n",
-			path[0] == '\0' ? "a recording without a name" : path,
-			ret == -EFBIG ? "more than 64 MiB"
-				      : rl_infile_error(ret));
-		return ret;
-	}
+	if (ret != 0)
+		return say_error(ret, "%s: %s\n",
+				 path[0] == '\0' ? "a recording without a name"
+						 : path,
+				 ret == -EFBIG ? "more than 64 MiB"
+					       : rl_infile_error(ret));
 	/* a line grows by two characters at most */
 	r->fabric = malloc(3 * len + 16);
 	r->faults = malloc(3 * len + 16);
@@ -320,7 +318,6 @@ policy_read(struct policy *p, const char *text)
 	return ret;
 }
 
-/* Fabric, traffic, wires and faults of a recording, with a policy. */
 static int
 replay_open(struct setup *s, const struct options *o,
 	    const struct recording *r, const struct policy *p)
@@ -456,7 +453,6 @@ row_json(const struct policy *p, const struct outcome *out)
 	return o;
 }
 
-/* One run. @return an exit status; *kept: whether it kept every promise */
 static int
 play(const struct options *o, const struct recording *r,
      const struct policy *p, json_t *rows, json_t **report, bool *kept)
@@ -527,13 +523,12 @@ replay(const struct options *o)
 			return EXIT_UNUSABLE;
 	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
 	    o->pairs != NULL || o->seeds != 0 || o->packets != 0 || o->duration_ns != 0 ||
-	    o->load > 0 || o->requests > 0) {
-		fprintf(stderr, "reflit-sim: --replay has fabric, traffic and "
-			"faults of its own: leave --config, --traffic, --load, "
-			"--requests, --packets, --duration, --faults and "
-			"--seeds out\n");
-		return EXIT_UNUSABLE;
-	}
+	    o->load > 0 || o->requests > 0)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --replay has "
+				 "fabric, traffic and faults of its own: leave "
+				 "--config, --traffic, --load, --requests, "
+				 "--packets, --duration, --faults and --seeds "
+				 "out\n");
 	if (recording_read(&r, o->replay) == 0) {
 		stop_catch(STOP_AGAIN_KILLS);
 		status = play_all(o, &r, p, n);

@@ -2,7 +2,6 @@
 
 /* The result of a run. The keys of the JSON report are a contract. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -53,12 +53,7 @@ port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	return buf;
 }
 
-/* Prints an event and traces it, if asked to. */
-static void
-tell(const struct run *r, uint64_t t_ns, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void
+__attribute__((format(printf, 3, 4))) static void
 tell(const struct run *r, uint64_t t_ns, const char *format, ...)
 {
 	char text[4 * RL_NAME_MAX + 128];
@@ -103,7 +98,6 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	     ev->type == RL_PEV_DEAD ? rl_detector_name(ev->detector) : looped);
 }
 
-/* Endpoints that crashed by now take their claims with them. */
 static void
 crashes_until(struct run *r, uint64_t t_ns)
 {

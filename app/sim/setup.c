@@ -12,6 +12,7 @@
 #include "clock_ns.h"
 #include "cpus.h"
 #include "report_file.h"
+#include "say_error.h"
 #include "sim_app.h"
 
 #define ERR_BYTES (RL_ERR_MAX + 1024)
@@ -28,9 +29,8 @@ set_profile(struct rl_config *cfg, const char *name)
 			cfg->endpoint.profile = (enum rl_profile)p;
 			return 0;
 		}
-	fprintf(stderr, "reflit-sim: --profile %s: unknown; use rxl, "
-		"rxl-compact, cxl or cxl-sep-ack\n", name);
-	return -EINVAL;
+	return say_error(-EINVAL, "reflit-sim: --profile %s: unknown; use rxl, "
+			 "rxl-compact, cxl or cxl-sep-ack\n", name);
 }
 
 static int
@@ -63,11 +63,9 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	return EXIT_KEPT;
 }
 
-/* CPU time of computing, whatever else the machine does. */
 static uint64_t
-cpu_clock(void *ctx)
+cpu_clock(RL_UNUSED void *ctx)
 {
-	(void)ctx;
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -95,7 +93,6 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	};
 }
 
-/* Mean length of the frames of a trace, in flits. */
 static uint32_t
 trace_flits(const struct rl_sim_trace *t)
 {
@@ -117,24 +114,20 @@ threads_of(const struct options *o, const struct rl_topo *topo, bool capture)
 			       : rl_sim_threads(topo, cpus_allowed());
 }
 
-/* Whether the fabric can have it. */
 static int
 check_load(const struct rl_sim_load_cfg *c)
 {
 	struct rl_sim_load *probe = rl_sim_load_new(c);
 
-	if (probe == NULL) {
-		fprintf(stderr, "reflit-sim: --traffic %s: not for this "
-			"fabric: it needs %s\n",
-			rl_pattern_name(c->pattern.kind),
-			rl_pattern_needs(c->pattern.kind));
-		return -EINVAL;
-	}
+	if (probe == NULL)
+		return say_error(-EINVAL, "reflit-sim: --traffic %s: not for "
+				 "this fabric: it needs %s\n",
+				 rl_pattern_name(c->pattern.kind),
+				 rl_pattern_needs(c->pattern.kind));
 	rl_sim_load_free(probe);
 	return 0;
 }
 
-/* When deliveries are counted. */
 static int
 set_window(struct rl_sim_load_cfg *c, const struct options *o)
 {
@@ -192,18 +185,15 @@ set_load(struct setup *s, const struct options *o)
 		.nep = (uint16_t)plan->cfg.topo.nep,
 		.window = { .source = s->counted },
 	};
-	if (c->max_flits > most) {
-		fprintf(stderr, "reflit-sim: --packet-flits: the fabric file "
-			"allows packets of %u flits at most\n", most);
-		return -EINVAL;
-	}
+	if (c->max_flits > most)
+		return say_error(-EINVAL, "reflit-sim: --packet-flits: the "
+				 "fabric file allows packets of %u flits at "
+				 "most\n", most);
 	if (set_window(c, o) != 0)
 		return -EINVAL;
-	if (c->nep < 2) {
-		fprintf(stderr, "reflit-sim: %s: traffic needs two endpoints\n",
-			plan->cfg.file);
-		return -EINVAL;
-	}
+	if (c->nep < 2)
+		return say_error(-EINVAL, "reflit-sim: %s: traffic needs two "
+				 "endpoints\n", plan->cfg.file);
 	rl_sim_load_grid(&c->pattern, &plan->cfg.topo);
 	if (s->trace.n != 0) {
 		c->trace = &s->trace;
@@ -226,29 +216,23 @@ set_up(struct setup *s, const struct options *o)
 		return EXIT_UNUSABLE;
 	s->plan.seed = o->seed;
 	set_wire(&s->plan, o);
-	if (o->pcap != NULL && trace_read(s, o->pcap, err, sizeof(err)) != 0) {
-		fprintf(stderr, "reflit-sim: --traffic pcap: %s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (o->pcap != NULL && trace_read(s, o->pcap, err, sizeof(err)) != 0)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --traffic pcap: "
+				 "%s\n", err);
 	if (o->pairs != NULL &&
-	    pairs_read(s, o->pairs, err, sizeof(err)) != 0) {
-		fprintf(stderr, "reflit-sim: --traffic pairs: %s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	    pairs_read(s, o->pairs, err, sizeof(err)) != 0)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --traffic pairs: "
+				 "%s\n", err);
 	if (set_load(s, o) != 0)
 		return EXIT_UNUSABLE;
 	if (o->faults != NULL &&
 	    rl_sim_case_read(o->faults, &s->plan, &s->run, err, sizeof(err)) !=
-		    0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
-	if (s->run && options_of_run(o) != NULL) {
-		fprintf(stderr, "reflit-sim: %s: its `run` lines say what the "
-			"run is; leave %s out\n", o->faults,
-			options_of_run(o));
-		return EXIT_UNUSABLE;
-	}
+		    0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
+	if (s->run && options_of_run(o) != NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: %s: its `run` "
+				 "lines say what the run is; leave %s out\n",
+				 o->faults, options_of_run(o));
 	if (s->run && check_load(&s->plan.load) != 0)
 		return EXIT_UNUSABLE;
 	return set_routes(&s->plan, o);
@@ -269,8 +253,8 @@ setup_open(struct setup *s, const struct options *o)
 {
 	if (o->config == NULL) {
 		memset(s, 0, sizeof(*s));
-		fprintf(stderr, "reflit-sim: which fabric? Use --config FILE\n");
-		return EXIT_UNUSABLE;
+		return say_error(EXIT_UNUSABLE, "reflit-sim: which fabric? Use "
+				 "--config FILE\n");
 	}
 	return setup_open_text(s, o, o->config, NULL);
 }
@@ -287,10 +271,8 @@ setup_open_text(struct setup *s, const struct options *o, const char *name,
 	ret = text == NULL ? rl_config_read(name, cfg, err, sizeof(err)) :
 			     rl_config_read_text(name, text, strlen(text), cfg,
 						 err, sizeof(err));
-	if (ret != 0) {
-		fprintf(stderr, "%s\n", err);
-		return EXIT_UNUSABLE;
-	}
+	if (ret != 0)
+		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	ret = included_kept(o, cfg) == 0 ? set_up(s, o) : EXIT_UNUSABLE;
 	if (ret != EXIT_KEPT)
 		setup_close(s);

@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "report_file.h"
 #include "rl_sim_shrink.h"
+#include "say_error.h"
 #include "stop_signal.h"
 
 /* Runs at most, and seeds that may fail in the same way as files. */
@@ -35,7 +36,6 @@ struct job {
 	uint32_t runs;
 };
 
-/* How large a plan is. */
 struct size {
 	uint32_t faults, switches, endpoints, links;
 	uint64_t packets;
@@ -45,8 +45,7 @@ struct size {
 static int
 unusable(const char *why)
 {
-	fprintf(stderr, "reflit-sim: shrink: %s\n", why);
-	return EXIT_UNUSABLE;
+	return say_error(EXIT_UNUSABLE, "reflit-sim: shrink: %s\n", why);
 }
 
 static struct size
@@ -117,7 +116,6 @@ first_seed(struct job *job, struct rl_sim_plan *plan)
 	return false;
 }
 
-/* Shrinks a plan in which all must be at rest so long after the last fault. */
 static int
 shrink_within(struct job *job, struct rl_sim_plan *plan, uint64_t rest_ns)
 {
@@ -170,9 +168,8 @@ write_file(const char *dir, const char *name, const char *text)
 		if (report_close(f) == 0)
 			return 0;
 	}
-	fprintf(stderr, "reflit-sim: %s: %s\n", path,
-		strerror(text == NULL ? ENOMEM : errno));
-	return -EIO;
+	return say_error(-EIO, "reflit-sim: %s: %s\n", path,
+			 strerror(text == NULL ? ENOMEM : errno));
 }
 
 static json_t *
@@ -268,12 +265,11 @@ shrink_plan(struct job *job, struct setup *s, const struct judged *first)
 	progress_end(&job->far);
 	if (ret == -ENOENT && stop_asked() != 0)
 		return unusable("stopped before the run had failed as files");
-	if (ret == -ENOENT) {
-		fprintf(stderr, "reflit-sim: shrink: it fails (%s), but not as "
-			"a fabric file and a fault file: those leave something "
-			"out that it needs\n", first->why);
-		return EXIT_UNUSABLE;
-	}
+	if (ret == -ENOENT)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: shrink: it fails "
+				 "(%s), but not as a fabric file and a fault "
+				 "file: those leave something out that it "
+				 "needs\n", first->why);
 	if (ret == 0)
 		ret = judge_files(&s->plan, &j);
 	if (ret != 0)
@@ -334,14 +330,10 @@ shrink(int argc, char **argv)
 {
 	static struct setup s; /* large */
 	struct options o;
-	int ret;
+	int ret = options_parse(argc, argv, 2, &o);
 
-	if (options_parse(argc, argv, 2, &o) != 0)
-		return EXIT_UNUSABLE;
-	if (o.help) {
-		options_help();
-		return EXIT_KEPT;
-	}
+	if (ret >= 0)
+		return ret;
 	if (o.out == NULL)
 		return unusable("where to? Give --out DIR");
 	if (o.nwords == 1)

@@ -117,12 +117,11 @@ struct setup {
 
 /**
  * @param words  most words that may stand there beside options
- * @return 0; -EINVAL with a line on standard error
+ * @return -1: go on; else the exit status, after an error or --help
  */
 int options_parse(int argc, char **argv, int words, struct options *o);
 /** @return an option given that concerns a single run, or NULL */
 const char *options_of_run(const struct options *o);
-void options_help(void);
 
 /** @return an exit status; EXIT_KEPT: @p s is ready */
 int setup_open(struct setup *s, const struct options *o);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "report_file.h"
+#include "say_error.h"
 
 #define MAGIC "{\"reflit_store\":1,"
 #define SEEDS_DEFAULT 10000
@@ -36,7 +37,6 @@ set_blocks(struct store *s)
 	return s->line == NULL ? bad(s, 0, strerror(ENOMEM)) : 0;
 }
 
-/* The head, which names the campaign. */
 static int
 head_text(const struct store *s, char *buf, size_t len)
 {
@@ -55,10 +55,9 @@ check_sources(const struct store *s, const char *version, const char *revision)
 	if (strcmp(version, RL_VERSION) == 0 &&
 	    strcmp(revision, REVISION) == 0)
 		return 0;
-	fprintf(stderr, "reflit-sim: %s:1: of reflit-sim %s, revision %s; this "
-		"is %s, revision %s\n", s->path, version, revision, RL_VERSION,
-		REVISION);
-	return -EINVAL;
+	return say_error(-EINVAL, "reflit-sim: %s:1: of reflit-sim %s, "
+			 "revision %s; this is %s, revision %s\n", s->path,
+			 version, revision, RL_VERSION, REVISION);
 }
 
 static int
@@ -87,7 +86,6 @@ read_head(struct store *s, const char *text)
 	return ret;
 }
 
-/* The sums of a block's line. @return as tally_read() */
 static int
 read_sums(const char *text, struct tally *t, char *why)
 {
@@ -102,7 +100,6 @@ read_sums(const char *text, struct tally *t, char *why)
 	return ret;
 }
 
-/* A block's line. */
 static int
 read_block(struct store *s, const char *text, uint64_t line)
 {
@@ -352,8 +349,7 @@ store_write(const struct store *s, const char *path)
 		if (report_close(f) == 0)
 			return 0;
 	}
-	fprintf(stderr, "reflit-sim: %s: %s\n", path, strerror(errno));
-	return -EIO;
+	return say_error(-EIO, "reflit-sim: %s: %s\n", path, strerror(errno));
 }
 
 void

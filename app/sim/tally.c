@@ -10,6 +10,7 @@
 
 #include "json_set.h"
 #include "judge.h"
+#include "rl_refuse.h"
 
 /* Each sum under its key: written and read by one list. */
 #define SUMS(X)                                                                \
@@ -129,7 +130,6 @@ of_json(const struct tally_of *of)
 			 (json_int_t)of->seeds, "settings", hash);
 }
 
-/* Buckets that hold something, [number, count] each. */
 static json_t *
 hist_json(const struct rl_hist *h)
 {
@@ -179,7 +179,6 @@ tally_json(const struct tally *t)
 	return root;
 }
 
-/* A count of @p o; -1 if it has none. */
 static json_int_t
 count_of(const json_t *o, const char *key)
 {
@@ -191,8 +190,8 @@ count_of(const json_t *o, const char *key)
 static int
 missing(char *why, const char *key)
 {
-	snprintf(why, RL_ERR_MAX, "%s is missing or no count", key);
-	return -EINVAL;
+	return rl_refuse(why, RL_ERR_MAX, -EINVAL, "%s is missing or no count",
+			 key);
 }
 
 static int
@@ -210,10 +209,9 @@ read_of(struct tally_of *of, const json_t *o, char *why)
 	const char *hash = json_string_value(json_object_get(o, "settings"));
 	char *end;
 
-	if (!json_is_object(o)) {
-		snprintf(why, RL_ERR_MAX, "no result of a campaign's block");
-		return -EINVAL;
-	}
+	if (!json_is_object(o))
+		return rl_refuse(why, RL_ERR_MAX, -EINVAL, "no result of a "
+				 "campaign's block");
 	if (take_count(o, "first_seed", &of->first_seed, why) != 0 ||
 	    take_count(o, "seeds", &of->seeds, why) != 0)
 		return -EINVAL;
@@ -242,11 +240,10 @@ read_hist(struct rl_hist *h, const json_t *o, char *why)
 		if (json_unpack((json_t *)(uintptr_t)b, "[I, I!]", &at, &n) !=
 			    0 ||
 		    at < 0 || at >= RL_HIST_BUCKETS || n < 1 ||
-		    h->bucket[at] != 0) {
-			snprintf(why, RL_ERR_MAX,
-				 "bucket %zu of latencies is corrupt", i);
-			return -EINVAL;
-		}
+		    h->bucket[at] != 0)
+			return rl_refuse(why, RL_ERR_MAX, -EINVAL,
+					 "bucket %zu of latencies is corrupt",
+					 i);
 		h->bucket[at] = (uint64_t)n;
 		h->count += (uint64_t)n;
 	}
@@ -265,10 +262,9 @@ read_failures(struct tally *t, const json_t *a, char *why)
 		return missing(why, "failures");
 	json_array_foreach(a, i, f)
 		if (!json_is_integer(json_object_get(f, "seed")) ||
-		    !json_is_string(json_object_get(f, "broken"))) {
-			snprintf(why, RL_ERR_MAX, "failure %zu is corrupt", i);
-			return -EINVAL;
-		}
+		    !json_is_string(json_object_get(f, "broken")))
+			return rl_refuse(why, RL_ERR_MAX, -EINVAL,
+					 "failure %zu is corrupt", i);
 	json_array_extend(t->failures, (json_t *)(uintptr_t)a);
 	t->failed = json_array_size(a);
 	return 0;
@@ -286,11 +282,9 @@ read_sums(struct tally *t, const json_t *report, char *why)
 #undef READ
 	if (take_count(report, "reported_packets", &reported, why) != 0)
 		return -EINVAL;
-	if (reported < t->load.died) {
-		snprintf(why, RL_ERR_MAX,
-			 "more died_packets than reported_packets");
-		return -EINVAL;
-	}
+	if (reported < t->load.died)
+		return rl_refuse(why, RL_ERR_MAX, -EINVAL, "more died_packets "
+				 "than reported_packets");
 	t->load.reported = reported - t->load.died +
 			   t->load.reported_delivered;
 	if (take_count(report, "outage_ns", &t->load.outage_ns, why) != 0 ||
@@ -299,18 +293,17 @@ read_sums(struct tally *t, const json_t *report, char *why)
 		return -EINVAL;
 	if (t->seeds <= t->of.seeds && t->failed <= t->seeds)
 		return 0;
-	snprintf(why, RL_ERR_MAX, "%" PRIu64 " seeds, %" PRIu64 " failed, of a "
-		 "block of %" PRIu64, t->seeds, t->failed, t->of.seeds);
-	return -EINVAL;
+	return rl_refuse(why, RL_ERR_MAX, -EINVAL, "%" PRIu64 " seeds, %" PRIu64
+			 " failed, of a block of %" PRIu64, t->seeds, t->failed,
+			 t->of.seeds);
 }
 
 int
 tally_read(struct tally *t, const json_t *report, char *why)
 {
 	struct tally_of of = { 0 };
-	int ret;
+	int ret = read_of(&of, json_object_get(report, "campaign"), why);
 
-	ret = read_of(&of, json_object_get(report, "campaign"), why);
 	if (ret != 0)
 		return ret;
 	tally_init(t, &of);

@@ -14,11 +14,11 @@
 
 #include "pcap_kind.h"
 #include "rl_infile.h"
+#include "rl_refuse.h"
 #include "sim_app.h"
 
 #define TRACE_MAX_BYTES (1u << 30)
 
-/* Grows an array to hold @p need elements of @p size bytes. */
 static int
 grow(void **array, uint64_t *cap, uint64_t need, size_t size)
 {
@@ -81,20 +81,17 @@ trace_read(struct setup *s, const char *path, char *err, size_t errlen)
 	int ret = rl_infile_read(path, RL_INFILE_ANY, TRACE_MAX_BYTES, &text,
 				 &len);
 
-	if (ret != 0) {
-		snprintf(err, errlen, "%s: %s", path,
-			 ret == -EFBIG ? "more than 1 GiB"
-				       : rl_infile_error(ret));
-		return -EINVAL;
-	}
+	if (ret != 0)
+		return rl_refuse(err, errlen, -EINVAL, "%s: %s", path,
+				 ret == -EFBIG ? "more than 1 GiB"
+					       : rl_infile_error(ret));
 	f = fmemopen(text, len, "r");
 	pcap = f == NULL ? NULL : pcap_fopen_offline(f, why);
 	if (pcap == NULL) {
 		if (f != NULL)
 			fclose(f);
 		free(text);
-		snprintf(err, errlen, "%s: %s", path, why);
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "%s: %s", path, why);
 	}
 	if (!pcap_is_ethernet(pcap, why, sizeof(why)))
 		ret = -EPROTO;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "family.h"
+#include "rl_grow.h"
 
 void
 label(struct labels *l, const char *name, const char *value)
@@ -52,16 +53,9 @@ family(struct families *m, enum family_type type, const char *name,
 
 	if (f != NULL)
 		return f->type == type ? f : NULL;
-	if (m->n == m->cap) {
-		const unsigned int cap = m->cap == 0 ? 64 : 2 * m->cap;
-
-		f = realloc(m->f, cap * sizeof(*f));
-		if (f == NULL) {
-			m->failed = true;
-			return NULL;
-		}
-		m->f = f;
-		m->cap = cap;
+	if (!rl_grow(&m->f, m->n, &m->cap, sizeof(*f))) {
+		m->failed = true;
+		return NULL;
 	}
 	m->last = m->n;
 	f = &m->f[m->n++];
@@ -71,11 +65,7 @@ family(struct families *m, enum family_type type, const char *name,
 	return f;
 }
 
-static void
-add(struct families *m, struct family *f, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void
+__attribute__((format(printf, 3, 4))) static void
 add(struct families *m, struct family *f, const char *format, ...)
 {
 	char line[LABELS_MAX + FAMILY_NAME_MAX + 64];

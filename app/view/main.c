@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "opts.h"
+#include "rl_base.h"
+#include "say_error.h"
 #include "server.h"
 
 #define NAME "reflit-view"
@@ -25,14 +27,13 @@ struct options {
 };
 
 static int
-listen_at(const struct opt *opt, const char *text, void *to)
+listen_at(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct sockaddr_in *const a = ((struct options *)to)->addr;
 	const char *colon = strrchr(text, ':');
 	char addr[INET_ADDRSTRLEN] = "", *end = NULL;
 	unsigned long port;
 
-	(void)opt;
 	if (colon != NULL && colon - text < (long)sizeof(addr)) {
 		memcpy(addr, text, (size_t)(colon - text));
 		port = strtoul(colon + 1, &end, 10);
@@ -47,12 +48,11 @@ listen_at(const struct opt *opt, const char *text, void *to)
 }
 
 static int
-add_socket(const struct opt *opt, const char *path, void *to)
+add_socket(RL_UNUSED const struct opt *opt, const char *path, void *to)
 {
 	struct server *const s = ((struct options *)to)->server;
 	const int rc = tel_add(&s->tel, path);
 
-	(void)opt;
 	s->tel.search = false;
 	if (rc != 0)
 		fprintf(stderr, NAME ": --socket %s: %s\n", path,
@@ -112,16 +112,12 @@ options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 	}
 	s->allow_orders = o.allow_orders;
 	s->orders_from_anywhere = o.anywhere;
-	if (s->orders_from_anywhere && !s->allow_orders) {
-		fprintf(stderr, NAME ": --orders-from-anywhere needs "
-			"--allow-orders, too\n");
-		return 2;
-	}
-	if (first != argc) {
-		fprintf(stderr, NAME ": %s: no argument is expected; see "
-			"--help\n", argv[first]);
-		return 2;
-	}
+	if (s->orders_from_anywhere && !s->allow_orders)
+		return say_error(2, NAME ": --orders-from-anywhere needs "
+				 "--allow-orders, too\n");
+	if (first != argc)
+		return say_error(2, NAME ": %s: no argument is expected; see "
+				 "--help\n", argv[first]);
 	return -1;
 }
 
@@ -148,11 +144,9 @@ main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &sigs, NULL); /* also of the threads to come */
 	rc = server_start(&s, &a);
 	inet_ntop(AF_INET, &a.sin_addr, addr, sizeof(addr));
-	if (rc < 0) {
-		fprintf(stderr, NAME ": cannot listen at %s:%u: %s\n", addr,
-			ntohs(a.sin_port), strerror(-rc));
-		return 2;
-	}
+	if (rc < 0)
+		return say_error(2, NAME ": cannot listen at %s:%u: %s\n", addr,
+				 ntohs(a.sin_port), strerror(-rc));
 	printf("http://%s:%d/%s\n", addr, rc,
 	       s.allow_orders ? " (orders are allowed)" : "");
 	fflush(stdout);

@@ -10,6 +10,7 @@
 
 #include "embedded.h"
 #include "metrics.h"
+#include "rl_base.h"
 #include "server.h"
 
 /* page/, see meson.build */
@@ -24,7 +25,6 @@ extern const struct embedded view_page[];
 #define CONNECTIONS_MAX 256u
 #define IDLE_S 4u
 
-/* The body of a POST as it comes. */
 struct request {
 	size_t len;
 	char body[ORDER_MAX];
@@ -73,7 +73,6 @@ refuse(struct MHD_Connection *c, unsigned int status, const char *why)
 	return answer_json(c, status, json_pack("{s:s}", "error", why));
 }
 
-/* The source that a request names; 0 if it names none. */
 static unsigned int
 source(struct MHD_Connection *c)
 {
@@ -85,7 +84,6 @@ source(struct MHD_Connection *c)
 	return i < TEL_SOURCES_MAX ? (unsigned int)i : TEL_SOURCES_MAX;
 }
 
-/* The command that a request names, if it is allowed. */
 static const char *
 command(struct MHD_Connection *c)
 {
@@ -249,12 +247,11 @@ get(struct server *s, struct MHD_Connection *c, const char *url)
 
 static enum MHD_Result
 on_request(void *cls, struct MHD_Connection *c, const char *url,
-	   const char *method, const char *version, const char *upload,
-	   size_t *upload_len, void **state)
+	   const char *method, RL_UNUSED const char *version,
+	   const char *upload, size_t *upload_len, void **state)
 {
 	struct request *r = *state;
 
-	(void)version;
 	if (r == NULL) {
 		*state = calloc(1, sizeof(*r));
 		return *state != NULL ? MHD_YES : MHD_NO;
@@ -278,12 +275,9 @@ on_request(void *cls, struct MHD_Connection *c, const char *url,
 }
 
 static void
-on_end(void *cls, struct MHD_Connection *c, void **state,
-       enum MHD_RequestTerminationCode why)
+on_end(RL_UNUSED void *cls, RL_UNUSED struct MHD_Connection *c, void **state,
+       RL_UNUSED enum MHD_RequestTerminationCode why)
 {
-	(void)cls;
-	(void)c;
-	(void)why;
 	free(*state);
 	*state = NULL;
 }

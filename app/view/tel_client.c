@@ -33,7 +33,6 @@ tel_open(struct tel *t)
 	}
 }
 
-/* With the list's lock held. */
 static struct tel_source *
 find_path(struct tel *t, const char *path)
 {
@@ -251,7 +250,6 @@ tel_ask(struct tel *t, unsigned int i, const char *cmd, unsigned int limit_s,
 	return v;
 }
 
-/* Appends the columns of one page to those of the pages before. */
 static void
 join(json_t *all, json_t *page)
 {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "oob_priv.h"
+#include "rl_grow.h"
 
 uint64_t
 oob_now(void)
@@ -79,7 +80,6 @@ set_none(struct rl_oob *o)
 	pthread_mutex_init(&o->lock, NULL);
 }
 
-/* The first line of the file is the password. */
 static int
 read_password(struct rl_oob *o, char *err)
 {
@@ -205,7 +205,6 @@ rl_oob_ready(struct rl_oob *o)
 	       expired(o);
 }
 
-/* The oldest event that was pushed. */
 static bool
 pop(struct rl_oob *o, struct rl_oob_event *ev)
 {
@@ -264,17 +263,8 @@ add(struct rl_oob *o, struct oob_out *out, const struct rl_resil_msg *m)
 {
 	pthread_mutex_lock(&o->lock);
 	o->floor = rl_max_u64(o->floor, rl_max_u64(m->ctl_inc, m->local_inc));
-	if (out->n == out->cap && out->cap < OOB_OUT_MAX) {
-		const uint32_t cap = out->cap == 0 ? 256 : 2 * out->cap;
-		struct rl_resil_msg *more =
-			realloc(out->msg, cap * sizeof(*more));
-
-		if (more != NULL) {
-			out->msg = more;
-			out->cap = cap;
-		}
-	}
-	if (out->n < out->cap)
+	if (out->n < OOB_OUT_MAX &&
+	    rl_grow(&out->msg, out->n, &out->cap, sizeof(*out->msg)))
 		out->msg[out->n++] = *m;
 	else
 		o->info.lost++;

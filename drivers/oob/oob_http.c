@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "oob_http.h"
+#include "rl_refuse.h"
 
 #define CONNECT_MS 800L
 #define TCP_KEEPALIVE_S 2L
@@ -40,7 +41,6 @@ on_answer(char *data, size_t one, size_t n, void *ctx)
 	return append(&h->answer, data, one * n) ? one * n : 0;
 }
 
-/* Passes on whole lines; the rest waits for more. */
 static size_t
 on_watch(char *data, size_t one, size_t n, void *ctx)
 {
@@ -198,12 +198,11 @@ oob_http_post(struct oob_http *h, const char *path, const char *body,
 	curl_easy_getinfo(h->rest, CURLINFO_RESPONSE_CODE, &h->status);
 	if (code == CURLE_OK && h->answer.len != 0)
 		return 0;
-	snprintf(h->why, sizeof(h->why), "%s: %s",
-		 h->channel->url[h->server],
-		 code == CURLE_OK  ? "an empty answer"
-		 : why[0] != '\0' ? why
-				   : curl_easy_strerror(code));
-	return -EHOSTUNREACH;
+	return rl_refuse(h->why, sizeof(h->why), -EHOSTUNREACH, "%s: %s",
+			 h->channel->url[h->server],
+			 code == CURLE_OK ? "an empty answer"
+			 : why[0] != '\0' ? why
+					  : curl_easy_strerror(code));
 }
 
 void

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "oob_priv.h"
+#include "rl_refuse.h"
 
 /* Gives up after interference by others for this long. */
 #define STRUGGLE_NS (5 * RL_NS_PER_S)
@@ -28,7 +29,6 @@
 /* A key may outlive its lease by this time. */
 #define REVOKE_NS (2 * RL_NS_PER_S)
 
-/* The members found in a range of all keys. */
 struct found {
 	struct rl_oob *o;
 	uint32_t members;
@@ -215,21 +215,19 @@ say_other(struct rl_oob *o, const struct found *f, char *err)
 	char what[96] = "";
 
 	o->p.diff(o->p.digest, f->other_digest, what, sizeof(what));
-	snprintf(err, RL_OOB_ERR_MAX,
-		 "etcd: process %s below %s is of another fabric: %s differ; "
-		 "use its fabric file, or another etcd_prefix", f->other_name,
-		 o->p.channel->prefix, what[0] == '\0' ? "they" : what);
-	return -EPERM;
+	return rl_refuse(err, RL_OOB_ERR_MAX, -EPERM, "etcd: process %s below "
+			 "%s is of another fabric: %s differ; use its fabric "
+			 "file, or another etcd_prefix", f->other_name,
+			 o->p.channel->prefix, what[0] == '\0' ? "they" : what);
 }
 
 static int
 say_twin(struct rl_oob *o, const struct found *f, char *err)
 {
-	snprintf(err, RL_OOB_ERR_MAX,
-		 "etcd: process %s runs already, as pid %" PRIu32 " on %s; "
-		 "stop that one first", o->p.name[o->p.process], f->twin.pid,
-		 f->twin.host);
-	return -EADDRINUSE;
+	return rl_refuse(err, RL_OOB_ERR_MAX, -EADDRINUSE, "etcd: process %s "
+			 "runs already, as pid %" PRIu32 " on %s; stop that "
+			 "one first", o->p.name[o->p.process], f->twin.pid,
+			 f->twin.host);
 }
 
 static int

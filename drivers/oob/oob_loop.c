@@ -10,7 +10,6 @@
  * clock is compared with another.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +59,6 @@ rejoin(struct rl_oob *o)
 	fail(o);
 }
 
-/* Reads all keys, and from then on changes. */
 static void
 begin_watch(struct rl_oob *o)
 {
@@ -151,7 +149,6 @@ evict_office(struct rl_oob *o)
 	}
 }
 
-/* Gives up the office, so that others can have it. */
 static void
 resign(struct rl_oob *o)
 {
@@ -168,7 +165,6 @@ resign(struct rl_oob *o)
 		fail(o);
 }
 
-/* Takes up to n messages from the head of a queue. Under the lock. */
 static uint32_t
 take(struct oob_out *out, struct rl_resil_msg *m, uint32_t n)
 {
@@ -360,7 +356,6 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		write_up(o, m);
 }
 
-/* How long the thread may sleep, unless woken. */
 static int
 pause_ms(const struct rl_oob *o, const struct todo *d)
 {

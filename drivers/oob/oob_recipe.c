@@ -6,7 +6,6 @@
 
 #include "oob_text_priv.h"
 
-/* Names of the links, or devices, that are out. */
 static json_t *
 parts_json(const struct rl_topo *topo, const uint8_t *out, bool links)
 {
@@ -91,7 +90,6 @@ read_parts(const struct rl_topo *topo, const json_t *list, uint8_t *out,
 	return json_is_array(list) ? 0 : -EINVAL;
 }
 
-/* Endpoint number of a name; -1: none */
 static int32_t
 endpoint(const struct rl_topo *topo, const char *name)
 {

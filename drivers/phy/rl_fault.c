@@ -283,7 +283,6 @@ trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
 	return false;
 }
 
-/* The next span of the wire's bytes. */
 static void
 bits_next_span(struct rl_fault_bits *b)
 {
@@ -318,7 +317,6 @@ flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
 	d->c.corrupted_frames += wrong != 0;
 }
 
-/* Changes a burst of consecutive bytes. */
 static void
 corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 {
@@ -333,7 +331,6 @@ corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 	d->c.corrupted_frames++;
 }
 
-/* @return whether the frame passes */
 static bool
 judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 {

@@ -13,6 +13,7 @@
 
 #include "rl_iface.h"
 #include "rl_netdev.h"
+#include "rl_refuse.h"
 
 #define CLAIMS_MAX 1024
 #define CLAIM_NAME 64
@@ -46,9 +47,9 @@ check_rights(const char *iface, bool xdp, char *err, size_t len)
 		      (rl_iface_may(CAP_SYS_ADMIN) ||
 		       rl_iface_may(CAP_BPF_NUMBER)))))
 		return 0;
-	snprintf(err, len, "%s: this needs root, or CAP_NET_RAW%s", iface,
-		 xdp ? ", CAP_NET_ADMIN and CAP_BPF" : "");
-	return -EPERM;
+	return rl_refuse(err, len, -EPERM, "%s: this needs root, or "
+			 "CAP_NET_RAW%s", iface,
+			 xdp ? ", CAP_NET_ADMIN and CAP_BPF" : "");
 }
 
 static int
@@ -63,10 +64,9 @@ check_kernel(bool xdp, char *err, size_t len)
 	}
 	if (errno != EAFNOSUPPORT)
 		return 0; /* the driver will report it */
-	snprintf(err, len, "this kernel has no %s sockets%s",
-		 xdp ? "AF_XDP" : "AF_PACKET",
-		 xdp ? "; take net_af_packet instead" : "");
-	return -EAFNOSUPPORT;
+	return rl_refuse(err, len, -EAFNOSUPPORT, "this kernel has no %s "
+			 "sockets%s", xdp ? "AF_XDP" : "AF_PACKET",
+			 xdp ? "; take net_af_packet instead" : "");
 }
 
 /* A name without a file: the kernel's own, per network namespace. */
@@ -84,9 +84,9 @@ claim(const char *name, const char *vdev, const char *iface, char *err,
 		if (strncmp(claimed[i].port, vdev, (size_t)port) == 0 &&
 		    claimed[i].port[port] == '\0')
 			return 0;
-		snprintf(err, len, "%s: %s has it already; take another "
-				   "interface", iface, claimed[i].port);
-		return -EBUSY;
+		return rl_refuse(err, len, -EBUSY, "%s: %s has it already; "
+				 "take another interface", iface,
+				 claimed[i].port);
 	}
 	if (nclaimed == CLAIMS_MAX)
 		return 0;
@@ -107,9 +107,9 @@ claim(const char *name, const char *vdev, const char *iface, char *err,
 		close(fd);
 	if (ret != -EADDRINUSE)
 		return 0; /* this must not keep a user from it */
-	snprintf(err, len, "%s: another process of reflit's has it open; stop "
-			   "that one, or take another interface", iface);
-	return -EBUSY;
+	return rl_refuse(err, len, -EBUSY, "%s: another process of reflit's "
+			 "has it open; stop that one, or take another "
+			 "interface", iface);
 }
 
 int
@@ -137,11 +137,9 @@ rl_iface_claim(const char *vdev, char *err, size_t len)
 	if (ret != 0)
 		return ret;
 	ifindex = if_nametoindex(iface);
-	if (ifindex == 0) {
-		snprintf(err, len, "there is no interface %s; ip link lists "
-				   "them", iface);
-		return -ENODEV;
-	}
+	if (ifindex == 0)
+		return rl_refuse(err, len, -ENODEV, "there is no interface %s; "
+				 "ip link lists them", iface);
 	if (xdp)
 		(void)rl_devarg(vdev, "start_queue", queue, sizeof(queue));
 	snprintf(name, sizeof(name), "reflit/%s/%u/%s",

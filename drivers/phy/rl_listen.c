@@ -11,6 +11,7 @@
 
 #include "rl_driver.h"
 #include "rl_listen.h"
+#include "rl_refuse.h"
 
 #define PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 
@@ -106,22 +107,17 @@ rl_listen_clear(const char *vdev, char *err, size_t len)
 	struct stat st;
 	int ret = type == 0 ? 0 : check_folder(path);
 
-	if (ret != 0) {
-		snprintf(err, len, "%s: %s", path, strerror(-ret));
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(err, len, ret, "%s: %s", path, strerror(-ret));
 	if (type == 0 || lstat(path, &st) != 0)
 		return 0;
-	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, len, "%s exists, and is no socket; take another "
-				   "path", path);
-		return -EEXIST;
-	}
+	if (!S_ISSOCK(st.st_mode))
+		return rl_refuse(err, len, -EEXIST, "%s exists, and is no "
+				 "socket; take another path", path);
 	if (!is_listed(path) && is_dead(path, type) && unlink(path) == 0)
 		return 0;
-	snprintf(err, len, "%s: another process listens there; stop that one, "
-			   "or take another path", path);
-	return -EBUSY;
+	return rl_refuse(err, len, -EBUSY, "%s: another process listens there; "
+			 "stop that one, or take another path", path);
 }
 
 bool

@@ -103,7 +103,6 @@ rl_netdev_missing(const char *name, char *buf, size_t len)
 	return buf;
 }
 
-/* Value of a device argument, into @p buf. */
 static bool
 arg_of(uint16_t port_id, const char *key, char *buf, size_t len)
 {
@@ -117,7 +116,6 @@ arg_of(uint16_t port_id, const char *key, char *buf, size_t len)
 	       rl_devarg(da->args, key, buf, len);
 }
 
-/* Asks the kernel for a property of an interface. @return 0 or -errno */
 static int
 iface_ask(const char *iface, unsigned long what, struct ifreq *r)
 {
@@ -132,7 +130,6 @@ iface_ask(const char *iface, unsigned long what, struct ifreq *r)
 	return ret;
 }
 
-/* The MTU of a kernel interface; 0: not known. */
 static uint32_t
 iface_mtu(const char *iface)
 {
@@ -141,7 +138,6 @@ iface_mtu(const char *iface)
 	return iface_ask(iface, SIOCGIFMTU, &r) == 0 ? (uint32_t)r.ifr_mtu : 0;
 }
 
-/* Flags of a kernel interface. @return 0 or -errno */
 static int
 iface_flags(const char *iface, short *flags)
 {
@@ -218,7 +214,7 @@ each_socket(const char *iface, socket_fn fn, void *ctx)
 
 /* PACKET_IGNORE_OUTGOING has no effect in a group of sockets (fanout). */
 static void
-take_no_outgoing(int fd, void *ctx)
+take_no_outgoing(int fd, RL_UNUSED void *ctx)
 {
 	struct sock_filter f[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -229,7 +225,6 @@ take_no_outgoing(int fd, void *ctx)
 	};
 	const struct sock_fprog prog = { RTE_DIM(f), f };
 
-	(void)ctx;
 	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 

@@ -147,11 +147,10 @@ spare_fill(struct rl_phy_eth *phy, unsigned int n)
 
 static unsigned int
 eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
-	     uint64_t now_ns)
+	     RL_UNUSED uint64_t now_ns)
 {
 	struct rl_phy_eth *phy = ctx;
 
-	(void)now_ns;
 	if (is_removed(phy) || (phy->npending != 0 && !flush(phy))) {
 		phy->c.tx_backpressure++;
 		return 0;
@@ -174,11 +173,11 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 }
 
 static void
-eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n,
+       RL_UNUSED uint64_t now_ns)
 {
 	struct rl_phy_eth *phy = ctx;
 
-	(void)now_ns;
 	RL_DASSERT(phy->npending == 0 && n <= RL_PHY_BURST);
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = f[i].cookie;
@@ -268,7 +267,6 @@ eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 		rte_mempool_put_bulk(phy->p.pool, (void **)m, plain);
 }
 
-/* A second copy of a frame, if there is an mbuf for it. */
 static void
 rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 	 const struct rl_phy_frame *f, uint64_t now_ns)
@@ -434,9 +432,8 @@ eth_status(void *ctx)
 }
 
 static uint64_t
-eth_deadline(void *ctx)
+eth_deadline(RL_UNUSED void *ctx)
 {
-	(void)ctx;
 	return RL_NEVER;
 }
 

@@ -10,6 +10,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include "rl_base.h"
 #include "rl_unplug.h"
 
 #define DEVICES "/sys/bus/pci/devices/"
@@ -29,24 +30,21 @@ rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER])
 }
 
 static void
-on_device(const char *name, enum rte_dev_event_type type, void *arg)
+on_device(RL_UNUSED const char *name, enum rte_dev_event_type type, void *arg)
 {
 	struct rl_unplug *u = arg;
 
-	(void)name;
 	/* relaxed: no other data depends on it, here and below */
 	if (type == RTE_DEV_EVENT_REMOVE)
 		atomic_store_explicit(&u->asked, true, memory_order_relaxed);
 }
 
 static int
-on_removal(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
+on_removal(RL_UNUSED uint16_t port, RL_UNUSED enum rte_eth_event_type type,
+	   void *arg, RL_UNUSED void *ret)
 {
 	struct rl_unplug *u = arg;
 
-	(void)port;
-	(void)type;
-	(void)ret;
 	atomic_store_explicit(&u->asked, true, memory_order_relaxed);
 	return 0;
 }

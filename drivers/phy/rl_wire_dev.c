@@ -12,6 +12,7 @@
 
 #include "rl_frame.h"
 #include "rl_hush.h"
+#include "rl_refuse.h"
 #include "rl_wire_dev.h"
 
 size_t
@@ -28,21 +29,17 @@ check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
 	const struct rl_netdev *d = &w->dev;
 
-	if (mtu > d->mtu_max) {
-		snprintf(err, len,
-			 "%s: mtu = %u, and its driver, %s, takes at most %u",
-			 d->name, mtu, d->driver, d->mtu_max);
-		return -EMSGSIZE;
-	}
+	if (mtu > d->mtu_max)
+		return rl_refuse(err, len, -EMSGSIZE, "%s: mtu = %u, and its "
+				 "driver, %s, takes at most %u", d->name, mtu,
+				 d->driver, d->mtu_max);
 	if (mtu == 0 || d->mtu == 0 || mtu <= d->mtu)
 		return 0;
-	snprintf(err, len,
-		 "%s: mtu = %u, and %s has %u; ip link set %s mtu %u, or ask "
-		 "for less", d->name, mtu, d->iface, d->mtu, d->iface, mtu);
-	return -EMSGSIZE;
+	return rl_refuse(err, len, -EMSGSIZE, "%s: mtu = %u, and %s has %u; ip "
+			 "link set %s mtu %u, or ask for less", d->name, mtu,
+			 d->iface, d->mtu, d->iface, mtu);
 }
 
-/* Sets the frame size by the MTU, the driver, and the frame format. */
 static int
 size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
@@ -51,30 +48,28 @@ size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 			 : d->mtu != 0 ? d->mtu + RTE_ETHER_HDR_LEN
 				       : rl_ethdev_frame_bytes(d->port_id);
 
-	if (mtu != 0 && !rl_netdev_fits(d, RTE_MIN(frame, RL_FRAME_BYTES_MAX))) {
-		snprintf(err, len,
-			 "%s: its driver takes frames of less than %u bytes, "
-			 "mtu = %u asks for %u; %s%s%u", d->name,
-			 RTE_MIN(d->rx_bytes, d->tx_bytes + 1), mtu, frame,
-			 d->kind->room != NULL ? "give it " : "ask for mtu ",
-			 d->kind->room != NULL ? d->kind->room : "",
-			 d->kind->room != NULL
-				 ? rl_netdev_slot(d, frame)
-				 : d->tx_bytes - RTE_ETHER_HDR_LEN);
-		return -EMSGSIZE;
-	}
+	if (mtu != 0 && !rl_netdev_fits(d, RTE_MIN(frame, RL_FRAME_BYTES_MAX)))
+		return rl_refuse(err, len, -EMSGSIZE, "%s: its driver takes "
+				 "frames of less than %u bytes, mtu = %u asks "
+				 "for %u; %s%s%u", d->name,
+				 RTE_MIN(d->rx_bytes, d->tx_bytes + 1), mtu,
+				 frame,
+				 d->kind->room != NULL ? "give it "
+						       : "ask for mtu ",
+				 d->kind->room != NULL ? d->kind->room : "",
+				 d->kind->room != NULL
+					 ? rl_netdev_slot(d, frame)
+					 : d->tx_bytes - RTE_ETHER_HDR_LEN);
 	frame = RTE_MIN(frame, d->tx_bytes);
 	if (d->rx_bytes != UINT32_MAX)
 		frame = RTE_MIN(frame, d->rx_bytes - 1);
 	w->frame_bytes = RTE_MIN(frame, RL_FRAME_BYTES_MAX);
 	if (rl_frame_fit(w->frame_bytes) != 0)
 		return 0;
-	snprintf(err, len,
-		 "%s: an MTU of %u is too small for a flit; it takes %u, and "
-		 "1486 for five", d->name,
-		 w->frame_bytes - RTE_ETHER_HDR_LEN,
-		 rl_frame_bytes(1) - RTE_ETHER_HDR_LEN);
-	return -EMSGSIZE;
+	return rl_refuse(err, len, -EMSGSIZE, "%s: an MTU of %u is too small "
+			 "for a flit; it takes %u, and 1486 for five", d->name,
+			 w->frame_bytes - RTE_ETHER_HDR_LEN,
+			 rl_frame_bytes(1) - RTE_ETHER_HDR_LEN);
 }
 
 static int
@@ -85,13 +80,11 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 	w->pool = rl_netdev_pool(&w->dev, "wire", frames, w->frame_bytes);
 	if (w->pool != NULL)
 		return 0;
-	snprintf(err, len,
-		 "%s: no memory for %u frames: %s; start with a larger -m",
-		 w->dev.name, frames, rte_strerror(rte_errno));
-	return -ENOMEM;
+	return rl_refuse(err, len, -ENOMEM, "%s: no memory for %u frames: %s; "
+			 "start with a larger -m", w->dev.name, frames,
+			 rte_strerror(rte_errno));
 }
 
-/* Starts the ethdev, and receives. */
 static int
 start(struct rl_wire_dev *w, char *err, size_t len)
 {
@@ -186,10 +179,8 @@ rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len)
 			(void)rte_eal_hotplug_remove("pci", name);
 	}
 	(void)rl_hush_end(&hush, said);
-	if (ret != 0) {
-		snprintf(err, len, "%s%s", strerror(-ret), said);
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(err, len, ret, "%s%s", strerror(-ret), said);
 	w->dev = dev;
 	ret = start(w, err, len);
 	if (ret != 0)

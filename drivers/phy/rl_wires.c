@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "rl_refuse.h"
 #include "rl_wires.h"
 
 #define QUEUES_MAX RTE_PMD_RING_MAX_RX_RINGS
@@ -67,7 +68,6 @@ open_rings(struct rl_wires *w)
 	return 0;
 }
 
-/* One ethdev for the ends used[first, first + n). */
 static int
 open_port(struct rl_wires *w, unsigned int number, uint32_t first, uint16_t n,
 	  struct rte_mempool *pool, char *err, size_t errlen)
@@ -100,12 +100,10 @@ open_port(struct rl_wires *w, unsigned int number, uint32_t first, uint16_t n,
 	return 0;
 
 fail:
-	snprintf(err, errlen, "cannot %s net_ring ethdev %s: %s", what, name,
-		 strerror(-ret));
-	return ret;
+	return rl_refuse(err, errlen, ret, "cannot %s net_ring ethdev %s: %s",
+			 what, name, strerror(-ret));
 }
 
-/* Lists the ends that get rings. */
 static int
 list_ends(struct rl_wires *w, uint32_t nlinks, const bool other[])
 {

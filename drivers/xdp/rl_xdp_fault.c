@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,7 +68,6 @@ renew(struct rl_xdp_fault *f)
 	return 0;
 }
 
-/* Injects a copy of a received frame, past the faults. */
 static int
 send_in(void *ctx, void *data, size_t size)
 {

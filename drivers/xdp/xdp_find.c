@@ -11,19 +11,7 @@
 
 #include "xdp_find.h"
 
-/* Most maps of our programs. */
 #define MAPS_MAX 16
-
-int
-xdp_refuse(char *err, int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, RL_XDP_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return code;
-}
 
 int
 xdp_taken(char *err, const char *ifname, const char *name, uint32_t id)

@@ -7,15 +7,15 @@
  * drivers/xdp.
  */
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rl_refuse.h"
 #include "rl_xdp.h"
 
 /** Writes one line to @p err and returns @p code. */
-int xdp_refuse(char *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define xdp_refuse(err, code, ...)                                             \
+	rl_refuse(err, RL_XDP_ERR_MAX, code, __VA_ARGS__)
 
 /** Says so of a program that is not ours. @return -EBUSY */
 int xdp_taken(char *err, const char *ifname, const char *name, uint32_t id);

@@ -105,7 +105,6 @@ run_follow(struct check_run *r)
 	return 0;
 }
 
-/* The tables must keep off the VL of the adaptive plane. */
 static void
 run_apart(struct check_run *r)
 {

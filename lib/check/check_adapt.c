@@ -40,7 +40,6 @@ check_adapt_free(struct check_adapt *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Moves the packets at device u on by all ports that they may take. */
 static const char *
 adapt_move(const struct check_run *r, struct check_adapt *a, uint32_t u,
 	   uint32_t dst)
@@ -111,7 +110,6 @@ adapt_say(struct check_run *r, uint32_t src, uint32_t dst, const char *why)
 	return why;
 }
 
-/* The first two hops of all packets: to a switch, and on by non-minimal ones. */
 static const char *
 adapt_begin_all(struct check_run *r, struct check_adapt *a, uint32_t dst)
 {

@@ -26,7 +26,6 @@ struct detour {
 	uint8_t *reached;
 };
 
-/* Hops from here to the destination, 0 if the packet does not arrive. */
 static uint32_t
 detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
 {
@@ -73,7 +72,6 @@ detour_fail(struct detour *d, uint32_t dev, uint32_t link)
 			detour_kill(d, peer->port[p].link);
 }
 
-/* Reaches all devices one link away from u. */
 static void
 detour_spread(struct detour *d, uint32_t u, uint8_t level, uint32_t *tail)
 {

@@ -100,7 +100,6 @@ mix_dst(struct mix_run *r, uint32_t dst, const uint8_t *near,
 	check_mix_forget(r);
 }
 
-/* Judges all that differs; the sets are by the new and by the old order. */
 static int
 mix_judge(struct mix_run *r, struct rl_flows bad[2])
 {
@@ -193,7 +192,6 @@ mix_cycle(struct mix_run *r)
 	return ret;
 }
 
-/* Reports some flow of a set. */
 static void
 mix_name(const struct mix_run *r, const struct rl_flows *f)
 {
@@ -233,7 +231,6 @@ rl_check_mix(const struct rl_check_mix *mix, struct rl_check_mix_report *rep)
 	return ret;
 }
 
-/* Reduces the flows held in order k to those that need to be. */
 static int
 mix_spare(struct mix_run *r, struct rl_flows *bad, unsigned int k)
 {

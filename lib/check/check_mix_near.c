@@ -75,7 +75,6 @@ near_known(const struct mix_run *r)
 	return true;
 }
 
-/* Finds devices at links that died, or that the new tables avoid. */
 static void
 near_look(struct mix_near *n)
 {
@@ -92,7 +91,6 @@ near_look(struct mix_near *n)
 	}
 }
 
-/* Finds endpoints whose paths have other SLs, tile by tile. */
 static void
 near_sources(struct mix_near *n)
 {
@@ -166,7 +164,6 @@ check_mix_near_new(struct mix_run *r, struct mix_near **near)
 	return 0;
 }
 
-/* Which links count as working. */
 enum near_links {
 	NEAR_NOW,
 	NEAR_BEFORE, /* including those that died recently */
@@ -182,7 +179,6 @@ near_up(const struct mix_near *n, uint32_t link, enum near_links when)
 	       (when == NEAR_BEFORE && n->r->dead[link]);
 }
 
-/* The hop that packets of a device may take by a word, as a number. */
 static uint32_t
 near_choice(const struct mix_near *n, uint32_t dev, uint64_t word,
 	    enum near_links when)
@@ -240,7 +236,6 @@ near_comes(const struct mix_near *n, unsigned int slot, uint32_t u)
 	return c != NULL && (c[u] >> n->dst % RANKS_TILE & 1);
 }
 
-/* Finds changed states of a switch for any destination of the tile. */
 static void
 near_switch(struct mix_near *n, uint32_t u, unsigned int planes)
 {
@@ -292,7 +287,6 @@ near_plane(const struct rl_fwd *f, unsigned int sl)
 	return p < f->nplanes ? p : 0;
 }
 
-/* A source next to a state: whether it injects into that state. */
 static void
 near_source(struct mix_near *n, uint32_t s, uint32_t at)
 {
@@ -305,7 +299,6 @@ near_source(struct mix_near *n, uint32_t s, uint32_t at)
 		n->touched[s] = 1;
 }
 
-/* Finds all states, and sources, whose packets come to a marked state. */
 static void
 near_before(struct mix_near *n, uint32_t at)
 {
@@ -329,7 +322,6 @@ near_before(struct mix_near *n, uint32_t at)
 	}
 }
 
-/* Finds sources whose own tables or SLs make a difference. */
 static void
 near_own(struct mix_near *n)
 {

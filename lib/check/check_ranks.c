@@ -179,7 +179,6 @@ run_all(struct ranks_run *r)
 	return ret;
 }
 
-/* Leaves the new proof. */
 static int
 run_proof(struct ranks_run *r, struct rl_proof **proof)
 {

@@ -12,7 +12,6 @@
 #define HOPS_OPEN 0xfffe
 #define HOPS_LOST 0xffff
 
-/* Results for the destinations of a tile. */
 struct arrive {
 	struct fast *f;
 	uint32_t pairs[RANKS_TILE];
@@ -190,7 +189,6 @@ arrive_together(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 	}
 }
 
-/* What one source sends to destination k. */
 static bool
 arrive_one(struct arrive *a, uint32_t s)
 {

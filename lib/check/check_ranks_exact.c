@@ -33,7 +33,6 @@ struct ranks_exact {
 	const char *why; /* why the last lost packet was lost */
 };
 
-/* The parts of a state. */
 struct exact_at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's nports: injected */
@@ -110,7 +109,6 @@ exact_move(const struct ranks_map *m, const struct exact_at *at,
 	return p->dirlink * RL_VCS + vl;
 }
 
-/* The state in which a packet is injected. */
 static struct exact_at
 exact_source(const struct ranks_map *m, uint32_t src, uint32_t dst,
 	     unsigned int level)
@@ -146,7 +144,6 @@ exact_apart(const struct ranks_map *m, uint32_t id)
 	return at;
 }
 
-/* Packets enter a state by a channel, or are injected. */
 static void
 exact_enter(struct ranks_run *r, const struct exact_at *at, uint32_t chan)
 {
@@ -194,7 +191,6 @@ exact_expand(struct ranks_run *r, uint32_t id, uint32_t dst)
 	}
 }
 
-/* The next step of a packet at `at` by the first working hop; false: none. */
 static bool
 exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 {
@@ -213,7 +209,6 @@ exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 	return false;
 }
 
-/* Links from an injected packet to its destination, or HOPS_LOST. */
 static uint32_t
 exact_follow(struct ranks_run *r, struct exact_at at, uint32_t dst)
 {

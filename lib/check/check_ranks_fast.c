@@ -26,7 +26,6 @@
 /** Rows that are prefetched. */
 #define FAST_AHEAD 16
 
-/* No next hops. */
 static void
 fast_none(uint16_t lane[][RANKS_TILE], unsigned int from, unsigned int to)
 {
@@ -79,7 +78,6 @@ check_fast_gather(struct fast *f, unsigned int plane)
 	}
 }
 
-/* Injects for a source and all that inject alike. */
 static void
 fast_alike(struct fast *f, uint32_t s)
 {
@@ -121,7 +119,6 @@ check_fast_source(struct fast *f, uint32_t s, struct fast_source *x)
 	x->nports = port0[1] - port0[0];
 }
 
-/* A packet enters a state of a searched slot. */
 static inline void
 fast_push(struct fast *f, uint32_t to, uint32_t k)
 {
@@ -152,7 +149,6 @@ fast_hop(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 	return true;
 }
 
-/* One hop of all destinations. */
 static inline void
 fast_hop_all(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 {
@@ -167,7 +163,6 @@ fast_hop_all(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 			fast_push(f, rec->to, k);
 }
 
-/* Injects from a source for one destination. */
 static bool
 fast_inject_one(struct fast *f, uint32_t s)
 {
@@ -191,7 +186,6 @@ fast_inject_one(struct fast *f, uint32_t s)
 	return true;
 }
 
-/* Whether no next hop leads to an endpoint. */
 static bool
 fast_inward(const struct fast_source *x)
 {
@@ -204,7 +198,6 @@ fast_inward(const struct fast_source *x)
 	return true;
 }
 
-/* Injects from all sources. */
 static void
 fast_inject(struct fast *f)
 {
@@ -273,7 +266,6 @@ fast_search(struct fast *f)
 			f->want &= ~(1u << r->queue[i] % RANKS_TILE);
 }
 
-/* State of a scan at the current switch. */
 struct fast_scan {
 	const struct ranks_rec *recs; /* of its ports, [plane][port] */
 	size_t stride;		      /* ports of all switches */

@@ -78,7 +78,6 @@ spare_add(struct spare *s)
 	return s->all.no_memory ? -ENOMEM : 0;
 }
 
-/* Adds the dependencies of all flows that are not held. */
 static int
 spare_begin(struct spare *s, const struct rl_flows *held)
 {
@@ -96,7 +95,6 @@ spare_begin(struct spare *s, const struct rl_flows *held)
 	return spare_add(s);
 }
 
-/* Tries to release a held flow. */
 static int
 spare_try(struct spare *s, struct rl_flows *held, uint32_t src, uint32_t dst)
 {

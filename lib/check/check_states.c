@@ -84,7 +84,6 @@ states_push(struct states *s, uint32_t state, const struct check_at *at,
 	s->stack[s->depth++] = (struct state_frame){state, 0, *at};
 }
 
-/* Folds a finished successor, or the end, into its predecessor. */
 static void
 states_fold(struct states *s, uint32_t state, uint8_t mark, uint32_t len)
 {
@@ -120,7 +119,6 @@ states_depend(struct states *s, uint32_t from, uint32_t to, uint32_t src)
 	check_deps_add(&s->r->deps, from, to, src, s->dst);
 }
 
-/* Searches from the state on top of the stack. */
 static void
 states_search(struct states *s)
 {

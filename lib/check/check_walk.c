@@ -113,7 +113,6 @@ check_step(const struct check_run *r, struct check_at *at, uint32_t dst)
 	return chan;
 }
 
-/* Counts how much longer than necessary a path is, without endpoint links. */
 static void
 walk_stretch(struct check_run *r, uint32_t src, uint32_t dst, uint32_t hops)
 {

@@ -57,7 +57,6 @@ parse_error(struct cfg_ctx *c, const config_t *lc)
 			      text != NULL ? text : "unreadable", what);
 }
 
-/* Letters that two names share from their beginning. */
 static size_t
 same_beginning(const char *a, const char *b)
 {

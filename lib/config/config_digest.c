@@ -40,7 +40,6 @@ digest_fabric(const struct rl_topo *t)
 	return h;
 }
 
-/* Every key of one group, whose values are at @p base. */
 static uint64_t
 add_group(uint64_t h, const char *group, const void *base)
 {
@@ -60,7 +59,6 @@ add_group(uint64_t h, const char *group, const void *base)
 	return h;
 }
 
-/* Settings of links and endpoints. */
 static uint64_t
 digest_keys(const struct rl_config *cfg)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Group `fabric`: from its keys to a graph. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,6 @@ rl_config_topology_name(enum rl_topo_kind kind)
 	return cfg_key_find("fabric", "topology")->words[kind];
 }
 
-/* Rejects keys of other topologies, and demands those of this one. */
 static int
 check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 		   enum rl_topo_kind kind)
@@ -117,7 +115,6 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 	return 0;
 }
 
-/* A number that the topology requires. */
 static int
 read_required(struct cfg_ctx *c, const config_setting_t *fabric,
 	      const char *name, uint64_t max, uint16_t *v)
@@ -247,7 +244,6 @@ read_torus_conf(struct cfg_ctx *c, const config_setting_t *s,
 			  cfg_error(c, l->conf_file, (uint32_t)line, "%s", why);
 }
 
-/* The lists of a fabric from the output of ibnetdiscover. */
 static int
 read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)
@@ -288,7 +284,6 @@ list_alloc(struct cfg_ctx *c, const config_setting_t *s,
 	return *ref == NULL ? cfg_error_mem(c) : 0;
 }
 
-/* `switches` and `endpoints`. */
 static int
 read_devices(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 	     struct rl_topo_ref **ref, uint32_t *n)
@@ -327,7 +322,6 @@ read_links(struct cfg_ctx *c, const config_setting_t *s,
 	return ret;
 }
 
-/* The lists of a fabric described in the file itself. */
 static int
 read_lists(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)
@@ -424,7 +418,6 @@ size_line(const config_setting_t *f, enum rl_topo_kind kind)
 	return config_setting_source_line(s != NULL ? s : f);
 }
 
-/* The grid that torus_conf describes. */
 static int
 build_torus(struct cfg_ctx *c, const config_setting_t *f,
 	    const struct rl_topo_spec *spec, const struct fabric_lists *l,

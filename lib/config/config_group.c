@@ -2,7 +2,6 @@
 /* Reads a group of a parsed file key by key, by the table of keys. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "config_impl.h"
@@ -129,18 +128,21 @@ cfg_element(const config_setting_t *s, unsigned int i)
 
 int
 cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
-	    int most)
+	    uint32_t most, cfg_entry_fn fn, struct rl_config *cfg, uint32_t *n)
 {
-	const int n = s != NULL ? config_setting_length(s) : 0;
+	const uint32_t have =
+		s != NULL ? (uint32_t)config_setting_length(s) : 0;
+	int ret = 0;
 
-	if (n > most)
+	if (have > most)
 		return cfg_error_at(c, s,
-				    "%s has %d entries; at most %d are "
-				    "possible", name, n, most);
-	return n;
+				    "%s has %u entries; at most %u are "
+				    "possible", name, have, most);
+	for (*n = 0; *n < have && ret == 0; ++*n)
+		ret = fn(c, config_setting_get_elem(s, *n), *n, cfg);
+	return ret;
 }
 
-/* Reads a word of a key. */
 static int
 cfg_word(struct cfg_ctx *c, const config_setting_t *s,
 	 const struct rl_config_key *key, uint64_t *v)
@@ -211,7 +213,6 @@ cfg_text(struct cfg_ctx *c, const config_setting_t *s,
 	return 0;
 }
 
-/* Whether the setting has the type of a list key. */
 static int
 check_listing(struct cfg_ctx *c, const config_setting_t *s,
 	      const struct rl_config_key *key)

@@ -112,9 +112,17 @@ int cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s,
 int cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 	     const struct rl_config_key *key, void *base);
 
-/** How many entries list @p s (NULL: left out) has; -EINVAL: more than @p most. */
+/** Reads entry @p i of a list. @return 0 or -errno */
+typedef int (*cfg_entry_fn)(struct cfg_ctx *c, const config_setting_t *e,
+			    uint32_t i, struct rl_config *cfg);
+
+/**
+ * Reads the entries of list @p s (NULL: left out) up to the first error, and
+ * sets @p n to how many there are. @return 0; -EINVAL: more than @p most, too
+ */
 int cfg_entries(struct cfg_ctx *c, const config_setting_t *s, const char *name,
-		int most);
+		uint32_t most, cfg_entry_fn fn, struct rl_config *cfg,
+		uint32_t *n);
 
 /** A whole number within the range of its key. */
 int cfg_number(struct cfg_ctx *c, const config_setting_t *s,

@@ -33,7 +33,6 @@
 #define REQUIRED "required"
 #define NONE "none"
 
-/* Where a value is stored. */
 #define AT(type, field)                                                        \
 	.offset = offsetof(struct type, field),                                \
 	.size = sizeof(((struct type *)0)->field), .kinds = IN_ALL
@@ -480,7 +479,6 @@ cfg_key_find(const char *group, const char *name)
 	return NULL;
 }
 
-/* The value of a key within a structure. */
 static uint64_t
 key_value(const struct rl_config_key *key, const void *base)
 {
@@ -491,7 +489,6 @@ key_value(const struct rl_config_key *key, const void *base)
 	return v;
 }
 
-/* Writes a mask as a list of its words. */
 static void
 mask_words(const struct rl_config_key *key, uint64_t mask, char *buf,
 	   size_t len)
@@ -527,7 +524,6 @@ rl_config_key_text(const struct rl_config_key *key, const void *base, char *buf,
 	return buf;
 }
 
-/* Writes all words of a key, if it has any. @return their length in @p buf */
 static size_t
 list_words(const struct rl_config_key *key, char *buf, size_t len)
 {

@@ -38,7 +38,6 @@ is_own(const char *name)
 	return own_keys[i] != NULL;
 }
 
-/* Finds the links that an entry refers to; sets mark[nlink]. */
 static int
 mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	   const struct rl_topo *t, uint8_t *mark)
@@ -77,7 +76,6 @@ mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	return 0;
 }
 
-/* Checks the keys of an entry, and stores them in @p to. */
 static int
 take_keys(struct cfg_ctx *c, const config_setting_t *e, struct rl_link_cfg *to)
 {
@@ -110,9 +108,8 @@ read_entry(struct cfg_ctx *c, const config_setting_t *e, struct rl_config *cfg,
 {
 	const char *key = NULL;
 	char why[RL_ERR_MAX];
-	int ret;
+	int ret = mark_links(c, e, &cfg->topo, mark);
 
-	ret = mark_links(c, e, &cfg->topo, mark);
 	for (uint32_t i = 0; i < cfg->topo.nlink && ret == 0; i++) {
 		if (mark[i] == 0)
 			continue;

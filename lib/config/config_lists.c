@@ -4,7 +4,6 @@
 
 #include "config_impl.h"
 
-/* An endpoint of the fabric by its name, or an error at key `name` of e. */
 static int
 check_endpoint(struct cfg_ctx *c, const config_setting_t *e, const char *key,
 	       const struct rl_topo *t, const char *name)
@@ -37,12 +36,16 @@ same_process(const struct rl_config *cfg, const struct rl_attach *a,
 }
 
 static int
-check_attach(struct cfg_ctx *c, const config_setting_t *e,
-	     struct rl_config *cfg, struct rl_attach *a)
+read_attach(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
+	    struct rl_config *cfg)
 {
 	const struct rl_topo *t = &cfg->topo;
-	int ret = check_endpoint(c, e, "endpoint", t, a->endpoint);
+	struct rl_attach *a = &cfg->attach[i];
+	int ret = cfg_group(c, e, "attach", a);
 
+	cfg_note(c, e, &a->line, &a->file);
+	if (ret == 0)
+		ret = check_endpoint(c, e, "endpoint", t, a->endpoint);
 	if (ret == 0 && a->dst[0] != '\0')
 		ret = check_endpoint(c, e, "dst", t, a->dst);
 	if (ret != 0)
@@ -76,23 +79,8 @@ check_attach(struct cfg_ctx *c, const config_setting_t *e,
 int
 cfg_attach(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 {
-	const int n = cfg_entries(c, s, "attach", RL_ATTACH_MAX);
-	int ret = 0;
-
-	if (n < 0)
-		return n;
-	for (int i = 0; i < n && ret == 0; i++) {
-		const config_setting_t *e =
-			config_setting_get_elem(s, (unsigned int)i);
-		struct rl_attach *a = &cfg->attach[i];
-
-		ret = cfg_group(c, e, "attach", a);
-		cfg_note(c, e, &a->line, &a->file);
-		if (ret == 0)
-			ret = check_attach(c, e, cfg, a);
-	}
-	cfg->nattach = (uint32_t)n;
-	return ret;
+	return cfg_entries(c, s, "attach", RL_ATTACH_MAX, read_attach, cfg,
+			   &cfg->nattach);
 }
 
 /* Roles are named after a device, DEVICE, and its ports, DEVICE/PORT. */
@@ -115,43 +103,37 @@ begins_a_role(const struct rl_topo *t, const char *beginning)
 	return false;
 }
 
+static int
+read_place(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
+	   struct rl_config *cfg)
+{
+	struct rl_place *p = &cfg->place[i];
+	int ret = cfg_group(c, e, "lcores.place", p);
+
+	cfg_note(c, e, &p->line, &p->file);
+	if (ret == 0 && !begins_a_role(&cfg->topo, p->role))
+		ret = cfg_error_at(c, e,
+				   "lcores.place: no role's name begins "
+				   "with %s; roles are called DEVICE and "
+				   "DEVICE/PORT",
+				   p->role);
+	for (const struct rl_place *q = cfg->place; q < p && ret == 0; q++)
+		if (strcmp(p->role, q->role) == 0)
+			ret = cfg_error_at(c, e,
+					   "lcores.place: role %s is placed "
+					   "already, in line %u; place it once",
+					   p->role, q->line);
+	return ret;
+}
+
 int
 cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 {
-	const config_setting_t *list;
-	int ret, n;
+	const int ret = s == NULL ? 0 : cfg_group(c, s, "lcores", cfg);
 
-	if (s == NULL)
-		return 0;
-	ret = cfg_group(c, s, "lcores", cfg);
-	if (ret != 0)
+	if (s == NULL || ret != 0)
 		return ret;
-	list = config_setting_get_member(s, "place");
-	n = cfg_entries(c, list, "lcores.place", RL_PLACE_MAX);
-	if (n < 0)
-		return n;
-	for (int i = 0; i < n && ret == 0; i++) {
-		const config_setting_t *e =
-			config_setting_get_elem(list, (unsigned int)i);
-		struct rl_place *p = &cfg->place[i];
-
-		ret = cfg_group(c, e, "lcores.place", p);
-		cfg_note(c, e, &p->line, &p->file);
-		if (ret == 0 && !begins_a_role(&cfg->topo, p->role))
-			ret = cfg_error_at(c, e,
-					   "lcores.place: no role's name begins "
-					   "with %s; roles are called DEVICE "
-					   "and DEVICE/PORT",
-					   p->role);
-		for (const struct rl_place *q = cfg->place; q < p && ret == 0;
-		     q++)
-			if (strcmp(p->role, q->role) == 0)
-				ret = cfg_error_at(c, e,
-						   "lcores.place: role %s is "
-						   "placed already, in line "
-						   "%u; place it once",
-						   p->role, q->line);
-	}
-	cfg->nplace = (uint32_t)n;
-	return ret;
+	return cfg_entries(c, config_setting_get_member(s, "place"),
+			   "lcores.place", RL_PLACE_MAX, read_place, cfg,
+			   &cfg->nplace);
 }

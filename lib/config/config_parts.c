@@ -20,7 +20,6 @@ rl_config_process(const struct rl_config *cfg, const char *name)
 	return -1;
 }
 
-/* A device named in a list of names, or an error there. */
 static int
 listed_dev(struct cfg_ctx *c, const config_setting_t *s,
 	   const struct rl_topo *t, const char *key, uint32_t *dev)
@@ -86,21 +85,16 @@ int
 cfg_processes(struct cfg_ctx *c, const config_setting_t *s,
 	      struct rl_config *cfg)
 {
-	const int n = cfg_entries(c, s, "processes", RL_PROCESSES_MAX);
-	int ret = 0;
+	int ret;
 
-	if (n <= 0)
-		return n;
+	if (s == NULL || config_setting_length(s) == 0)
+		return 0;
 	cfg->dev_process = malloc(cfg->topo.ndev);
 	if (cfg->dev_process == NULL)
 		return cfg_error_mem(c);
 	memset(cfg->dev_process, NOBODY, cfg->topo.ndev);
-	for (int i = 0; i < n && ret == 0; i++) {
-		cfg->nprocess = (uint32_t)i + 1;
-		ret = read_process(c,
-				   config_setting_get_elem(s, (unsigned int)i),
-				   (uint32_t)i, cfg);
-	}
+	ret = cfg_entries(c, s, "processes", RL_PROCESSES_MAX, read_process,
+			  cfg, &cfg->nprocess);
 	for (uint32_t d = 0; d < cfg->topo.ndev && ret == 0; d++)
 		if (cfg->dev_process[d] == NOBODY)
 			ret = cfg_error_at(c, s,
@@ -166,14 +160,19 @@ check_port(struct cfg_ctx *c, const config_setting_t *e,
 }
 
 static int
-check_wire(struct cfg_ctx *c, const config_setting_t *e, struct rl_config *cfg,
-	   struct rl_wire *w)
+read_wire(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
+	  struct rl_config *cfg)
 {
 	const config_setting_t *at = config_setting_get_member(e, "link");
+	struct rl_wire *w = &cfg->wire[i];
+	int ret = cfg_group(c, e, "wires", w);
 	unsigned int n = 0;
-	const int64_t link = rl_topo_find_link(&cfg->topo, w->link, &n);
-	int ret;
+	int64_t link;
 
+	cfg_note(c, e, &w->line, &w->file);
+	if (ret != 0)
+		return ret;
+	link = rl_topo_find_link(&cfg->topo, w->link, &n);
 	if (link < 0)
 		return cfg_error_at(c, at,
 				    "wires.link: there is no link %s; name two "
@@ -223,28 +222,6 @@ check_crossings(struct cfg_ctx *c, const config_setting_t *s,
 						  sizeof(name)));
 	}
 	return 0;
-}
-
-static int
-read_wires(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
-{
-	const int n = cfg_entries(c, s, "wires", RL_WIRES_MAX);
-	int ret = 0;
-
-	if (n < 0)
-		return n;
-	for (int i = 0; i < n && ret == 0; i++) {
-		const config_setting_t *e =
-			config_setting_get_elem(s, (unsigned int)i);
-		struct rl_wire *w = &cfg->wire[i];
-
-		ret = cfg_group(c, e, "wires", w);
-		cfg_note(c, e, &w->line, &w->file);
-		if (ret == 0)
-			ret = check_wire(c, e, cfg, w);
-	}
-	cfg->nwire = (uint32_t)n;
-	return ret;
 }
 
 static int
@@ -371,37 +348,39 @@ check_attached(struct cfg_ctx *c, const config_setting_t *root,
 }
 
 static int
+read_network(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
+	     struct rl_config *cfg)
+{
+	struct rl_network *w = &cfg->network[i];
+	int ret;
+
+	w->ageing_ns = 300 * RL_NS_PER_S;
+	ret = cfg_group(c, e, "networks", w);
+	cfg_note(c, e, &w->line, &w->file);
+	if (ret == 0)
+		ret = read_members(c, config_setting_get_member(e, "members"),
+				   i, cfg);
+	if (ret == 0)
+		ret = read_stations(c, config_setting_get_member(e, "stations"),
+				    (uint8_t)i, cfg);
+	return ret;
+}
+
+static int
 read_networks(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
 {
 	const config_setting_t *s = config_setting_get_member(root, "networks");
-	const int n = cfg_entries(c, s, "networks", RL_NETWORKS_MAX);
-	int ret = 0;
+	int ret;
 
-	if (n <= 0)
-		return n;
+	if (s == NULL || config_setting_length(s) == 0)
+		return 0;
 	cfg->ep_network = malloc(cfg->topo.nep);
 	if (cfg->ep_network == NULL)
 		return cfg_error_mem(c);
 	memset(cfg->ep_network, RL_NO_NETWORK, cfg->topo.nep);
-	for (int i = 0; i < n && ret == 0; i++) {
-		const config_setting_t *e =
-			config_setting_get_elem(s, (unsigned int)i);
-		struct rl_network *w = &cfg->network[i];
-
-		w->ageing_ns = 300 * RL_NS_PER_S;
-		ret = cfg_group(c, e, "networks", w);
-		cfg_note(c, e, &w->line, &w->file);
-		if (ret == 0)
-			ret = read_members(
-				c, config_setting_get_member(e, "members"),
-				(uint32_t)i, cfg);
-		if (ret == 0)
-			ret = read_stations(
-				c, config_setting_get_member(e, "stations"),
-				(uint8_t)i, cfg);
-	}
-	cfg->nnetwork = (uint32_t)n;
+	ret = cfg_entries(c, s, "networks", RL_NETWORKS_MAX, read_network, cfg,
+			  &cfg->nnetwork);
 	return ret == 0 ? check_attached(c, root, cfg) : ret;
 }
 
@@ -409,7 +388,9 @@ int
 cfg_parts(struct cfg_ctx *c, const config_setting_t *root,
 	  struct rl_config *cfg)
 {
-	int ret = read_wires(c, config_setting_get_member(root, "wires"), cfg);
+	int ret = cfg_entries(c, config_setting_get_member(root, "wires"),
+			      "wires", RL_WIRES_MAX, read_wire, cfg,
+			      &cfg->nwire);
 
 	if (ret == 0)
 		ret = check_crossings(

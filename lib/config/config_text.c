@@ -22,9 +22,10 @@
 #include <string.h>
 
 #include "config_impl.h"
+#include "rl_grow.h"
 #include "rl_infile.h"
+#include "rl_refuse.h"
 
-/* A file that is being scanned. */
 struct walk {
 	uint32_t file;
 	uint32_t line;
@@ -53,24 +54,15 @@ text_put(struct cfg_ctx *c, const char *s, size_t n)
 	return 0;
 }
 
-/* The origin of the text's next line. */
 static int
 text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 {
-	if (c->npos == c->cap_pos) {
-		const uint32_t cap = c->cap_pos * 2 + 64;
-		struct cfg_pos *pos = realloc(c->pos, cap * sizeof(*pos));
-
-		if (pos == NULL)
-			return cfg_error_mem(c);
-		c->pos = pos;
-		c->cap_pos = cap;
-	}
+	if (!rl_grow(&c->pos, c->npos, &c->cap_pos, sizeof(*c->pos)))
+		return cfg_error_mem(c);
 	c->pos[c->npos++] = (struct cfg_pos){file, line};
 	return 0;
 }
 
-/* Copies the next n bytes, including newlines. */
 static int
 walk_copy(struct cfg_ctx *c, struct walk *w, size_t n)
 {
@@ -197,7 +189,6 @@ add_file(struct cfg_ctx *c, const char *name)
 	return 0;
 }
 
-/* Replaces an @include by the text of the file. */
 static int
 include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 {
@@ -286,7 +277,6 @@ walk_name(struct cfg_ctx *c, struct walk *w)
 	return walk_copy(c, w, (size_t)(p - w->p));
 }
 
-/* One token, or one byte outside of tokens. */
 static int
 walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
 {
@@ -360,19 +350,15 @@ cfg_text_file(struct cfg_ctx *c, const char *path)
 	size_t len = 0;
 	int ret;
 
-	if (path[0] == '\0') {
-		snprintf(c->err, c->errlen,
-			 "the name of the fabric file is empty; "
-			 "give one");
-		return -ENOENT;
-	}
+	if (path[0] == '\0')
+		return rl_refuse(c->err, c->errlen, -ENOENT,
+				 "the name of the fabric file is empty; give "
+				 "one");
 	ret = rl_infile_read(path, RL_INFILE_ANY, CFG_TEXT_MAX, &text, &len);
-	if (ret != 0) {
-		snprintf(c->err, c->errlen,
-			 "%.400s: cannot read the file: %s; check its name",
-			 path, why_unreadable(ret));
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(c->err, c->errlen, ret, "%.400s: cannot read "
+				 "the file: %s; check its name", path,
+				 why_unreadable(ret));
 	ret = cfg_text_memory(c, path, text, len);
 	free(text);
 	return ret;

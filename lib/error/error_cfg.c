@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rl_error.h"
+#include "rl_refuse.h"
 
 void
 rl_error_cfg_defaults(struct rl_error_cfg *cfg)
@@ -18,8 +19,7 @@ rl_error_cfg_defaults(struct rl_error_cfg *cfg)
 static int
 refuse(char *err, size_t errlen, const char *what)
 {
-	snprintf(err, errlen, "%s", what);
-	return -EINVAL;
+	return rl_refuse(err, errlen, -EINVAL, "%s", what);
 }
 
 /* written so that NaN fails, too */

@@ -20,7 +20,6 @@
 /** Leftover flits that share a reduction. */
 #define QUAD 4
 
-/** Unreduced sums of one flit. */
 struct part {
 	__m512i crc, fec;
 };
@@ -169,7 +168,6 @@ rx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
 	return *fec == RL_FEC_BAD || *syndrome != 0;
 }
 
-/** Stores bytes 242-255 of eight flits. */
 FORCE_INLINE void
 store_tails(uint8_t *const f[], __m512i crc, __m512i fec)
 {

@@ -62,9 +62,8 @@ cpu_has(enum rl_isa isa)
 }
 
 static const struct rl_codec_ops *
-ops_of(enum rl_isa isa)
+ops_of(RL_UNUSED enum rl_isa isa)
 {
-	(void)isa;
 	return &rl_ops_scalar;
 }
 

@@ -39,7 +39,6 @@ rl_scalar_crc(const struct rl_codec *c, const uint8_t *flit)
 	return r ^ c->crc_zero;
 }
 
-/** C of the three groups, as bytes 0-2. */
 static uint32_t
 fec_checks(const struct rl_codec *c, const uint8_t *flit)
 {
@@ -66,7 +65,6 @@ fec_checks(const struct rl_codec *c, const uint8_t *flit)
 	return checks;
 }
 
-/** P of the three groups, as bytes 0-2. */
 static uint32_t
 fec_parities(const uint8_t *flit)
 {

@@ -65,7 +65,6 @@ fold_lane(uint64_t poly, int start, uint64_t lane[2])
 	lane[1] = power_of_x(poly, e);
 }
 
-/** Low half of the carry-less product of two words. */
 static uint64_t
 clmul_low(uint64_t a, uint64_t b)
 {

@@ -55,7 +55,6 @@ frame_header(unsigned int type, unsigned int nflits)
 #if defined(__x86_64__)
 #define FRAME_HW __attribute__((target("sse4.2")))
 
-/* The check of a header of @p n words. */
 FRAME_HW FRAME_INLINE uint32_t
 check_hw(const uint64_t w[], uint32_t n)
 {
@@ -76,10 +75,8 @@ check_hw(const uint64_t w[], uint32_t n)
 #define FRAME_HW
 
 FRAME_INLINE uint32_t
-check_hw(const uint64_t w[], uint32_t n)
+check_hw(RL_UNUSED const uint64_t w[], RL_UNUSED uint32_t n)
 {
-	(void)w;
-	(void)n;
 	RL_ASSERT(false); /* never hw without the instruction */
 	return 0;
 }
@@ -189,7 +186,6 @@ store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 		to[i] = w[i];
 }
 
-/* Word 7 of a header of a few flits. */
 FRAME_INLINE uint64_t
 short_tail(const uint8_t *sideband, uint32_t nflits)
 {
@@ -419,7 +415,6 @@ stamp_of(const uint64_t w[])
 	return (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
 }
 
-/* Reads words 2 to 6 of a valid header. */
 FRAME_INLINE void
 read_words(struct rl_frame_hdr *h, const uint64_t w[])
 {
@@ -459,7 +454,6 @@ open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
 	return RL_FRAME_OK;
 }
 
-/* Checks after the CRC. */
 FRAME_INLINE enum rl_frame_error
 open_checked(const uint64_t w[], uint32_t len, struct rl_frame_hdr *h,
 	     uint32_t check)

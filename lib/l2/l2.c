@@ -126,7 +126,6 @@ rl_l2_fix(struct rl_l2 *l2, const uint8_t mac[6], uint16_t vlan, uint16_t port)
 	return true;
 }
 
-/* Whether a frame has a unicast source. */
 static bool
 is_sane(const uint8_t *frame, uint32_t len)
 {

@@ -7,6 +7,7 @@
 #include "rl_flit.h"
 #include "rl_frame.h"
 #include "rl_link_cfg.h"
+#include "rl_refuse.h"
 #include "rl_seq.h"
 
 void
@@ -117,12 +118,11 @@ check_ranges(const struct rl_link_cfg *c, char *err, size_t errlen,
 		if (r[i].value >= r[i].min && r[i].value <= r[i].max)
 			continue;
 		*key = r[i].key;
-		snprintf(err, errlen,
-			 "%s: %llu is out of range; use %llu to %llu", r[i].key,
-			 (unsigned long long)r[i].value,
-			 (unsigned long long)r[i].min,
-			 (unsigned long long)r[i].max);
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "%s: %llu is out of "
+				 "range; use %llu to %llu", r[i].key,
+				 (unsigned long long)r[i].value,
+				 (unsigned long long)r[i].min,
+				 (unsigned long long)r[i].max);
 	}
 	return 0;
 }
@@ -135,11 +135,9 @@ check_weights(const struct rl_link_cfg *c, char *err, size_t errlen,
 		if ((c->vc_weights[vc] == 0) == (c->vc_weights[0] == 0))
 			continue;
 		*key = "vc_weights";
-		snprintf(err, errlen,
-			 "vc_weights: VC %u has none, others have; give each "
-			 "VC one, or none to any",
-			 c->vc_weights[0] == 0 ? 0 : vc);
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "vc_weights: VC %u has "
+				 "none, others have; give each VC one, or none "
+				 "to any", c->vc_weights[0] == 0 ? 0 : vc);
 	}
 	return 0;
 }
@@ -165,26 +163,23 @@ rl_link_cfg_check(const struct rl_link_cfg *c, char *err, size_t errlen,
 		room = c->queue_flits;
 	} else if (c->keepalive_dead_ns != 0 && c->keepalive_ns == 0) {
 		*key = "keepalive_dead_ns";
-		snprintf(err, errlen,
-			 "keepalive_dead_ns: an idle link without keepalives "
-			 "would die of it; set keepalive_ns, or use 0 for never");
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "keepalive_dead_ns: an "
+				 "idle link without keepalives would die of "
+				 "it; set keepalive_ns, or use 0 for never");
 	} else if (c->keepalive_dead_ns != 0 &&
 		   c->keepalive_dead_ns < 2 * c->keepalive_ns) {
 		*key = "keepalive_dead_ns";
-		snprintf(err, errlen,
-			 "keepalive_dead_ns: %llu is less than two keepalives; "
-			 "use at least %llu, or 0 for never",
-			 (unsigned long long)c->keepalive_dead_ns,
-			 (unsigned long long)(2 * c->keepalive_ns));
-		return -EINVAL;
+		return rl_refuse(err, errlen, -EINVAL, "keepalive_dead_ns: "
+				 "%llu is less than two keepalives; use at "
+				 "least %llu, or 0 for never",
+				 (unsigned long long)c->keepalive_dead_ns,
+				 (unsigned long long)(2 * c->keepalive_ns));
 	} else {
 		return 0;
 	}
 	*key = "max_packet_flits";
-	snprintf(err, errlen,
-		 "max_packet_flits: a packet of %u flits does not fit %s = %u; "
-		 "make the one smaller or the other larger",
-		 c->max_packet_flits, what, room);
-	return -EINVAL;
+	return rl_refuse(err, errlen, -EINVAL, "max_packet_flits: a packet of "
+			 "%u flits does not fit %s = %u; make the one smaller "
+			 "or the other larger", c->max_packet_flits, what,
+			 room);
 }

@@ -6,7 +6,6 @@
  * stands in a file of its own (port_priv.h has the picture).
  */
 
-#include <errno.h>
 #include <string.h>
 
 #include "port_credits.h"
@@ -170,7 +169,6 @@ rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 	return true;
 }
 
-/* Frames without flits. */
 static void
 rx_control(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 {
@@ -383,9 +381,9 @@ rl_port_tick(struct rl_port *port, uint64_t now_ns)
 }
 
 void
-rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
+rl_port_submit(struct rl_port *port, struct rl_flit *pkt,
+	       RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	switch (rl_pipe_is_mark(pkt)) {
 	case RL_MARK_LOOP_FENCE:
 		if (port->drain.phase != DRAIN_NONE && port_link_open(port))

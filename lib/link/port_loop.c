@@ -38,7 +38,6 @@ loop_wanted(const struct rl_port *port, const struct rl_flit *pkt,
 	return classes & 1u << (pkt->class & (RL_CLASSES - 1));
 }
 
-/* One packet for the core, or its drop by policy. */
 static void
 loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 {

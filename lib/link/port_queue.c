@@ -155,7 +155,6 @@ tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
 	}
 }
 
-/* Moves a packet from its queue into the replay buffer, numbered. */
 static void
 tx_take(struct rl_port *port, unsigned int vc)
 {
@@ -172,7 +171,6 @@ tx_take(struct rl_port *port, unsigned int vc)
 	q->consumed[vc] = (uint16_t)(q->consumed[vc] + n);
 }
 
-/* The next VC's turn. */
 static void
 turn_ends(struct port_queue *q, unsigned int vc)
 {
@@ -200,7 +198,6 @@ turn_lasts(struct rl_port *port, unsigned int vc)
 	return false;
 }
 
-/* A VC has sent @p n flits. */
 static void
 turn_spend(struct rl_port *port, unsigned int vc, uint32_t n)
 {

@@ -95,7 +95,6 @@ ask_due(struct rl_port *port, uint64_t now_ns)
 	return now_ns >= port->tx.ask_due_ns;
 }
 
-/* Whether a frame without flits is due on an open link. */
 static bool
 idle_due(struct rl_port *port, uint64_t now_ns)
 {
@@ -152,7 +151,6 @@ tx_kind_open(struct rl_port *port, uint64_t now_ns)
 		       : 0;
 }
 
-/* Type of the next frame, 0 for none. */
 static unsigned int
 tx_kind(struct rl_port *port, uint64_t now_ns)
 {
@@ -384,7 +382,6 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	return tx_end(port, frame, h);
 }
 
-/* A frame of whatever kind is due. */
 static uint32_t
 tx_any(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
        uint64_t now_ns)

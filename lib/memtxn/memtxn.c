@@ -171,7 +171,6 @@ complete(struct rl_memtxn *m, const struct rl_memtxn_msg *msg, uint64_t now_ns)
 	close_txn(m, t);
 }
 
-/** Whether there is room for the replies to a flit full of requests. */
 static bool
 can_take(const struct rl_memtxn *m)
 {
@@ -207,7 +206,6 @@ take(struct rl_memtxn *m, const struct rl_flit *pkt, uint64_t now_ns)
 	}
 }
 
-/** Whether a message is sent as a request of the endpoint's client. */
 static bool
 is_request(const struct rl_memtxn_msg *msg)
 {

@@ -3,7 +3,6 @@
 
 #include "rl_memtxn.h"
 
-/** Whether messages of this kind carry a line. */
 static bool
 carries(uint8_t op)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A dump of OpenSM, from its texts to tables: see opensm_impl.h. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"

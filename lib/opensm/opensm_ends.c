@@ -4,7 +4,6 @@
  * states its base LID; further LIDs follow from its LMC (ibnetdiscover) or from
  * the port GUIDs beside the LIDs in the forwarding tables (OpenSM).
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
  * the VLs in use: the checker supports RL_VCS of them, a dump 15. If one is in
  * use that the checker does not support, they are renumbered from 0.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"
@@ -93,7 +92,6 @@ make_switch(struct osm_read *r, uint32_t sw, const uint32_t *net_link)
 	return ret;
 }
 
-/* Fields of all devices. */
 static void
 make_device(struct osm_read *r, uint32_t d)
 {
@@ -119,7 +117,6 @@ make_device(struct osm_read *r, uint32_t d)
 			entry[e].hop[0].port = 0;
 }
 
-/* Links between switches, in the order of the topology. */
 static uint32_t *
 make_net_links(const struct osm_read *r)
 {
@@ -167,7 +164,6 @@ osm_make_fwd(struct osm_read *r)
 	return ret;
 }
 
-/* Marks the VLs of a path, and counts dropped ones. */
 static void
 walk_pair(struct rl_opensm *osm, uint32_t src, uint32_t dst, uint32_t *used)
 {

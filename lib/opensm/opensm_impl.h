@@ -9,9 +9,12 @@
  * made, and each path is walked once to find the VLs in use.
  */
 
+#include <errno.h>
+
 #include "rl_ibnet.h"
 #include "rl_lines.h"
 #include "rl_opensm.h"
+#include "rl_refuse.h"
 
 /** Unicast LIDs are below this. */
 #define OSM_LIDS 0xc000u
@@ -63,8 +66,9 @@ struct osm_priv {
 };
 
 /** Writes a one-line error. @return -EINVAL, or -ENOMEM */
-int osm_error(struct osm_read *r, enum rl_opensm_file file, uint32_t line,
-	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+#define osm_error(r, what, at, ...)                                            \
+	((r)->err->file = (what), (r)->err->line = (int)(at),                  \
+	 rl_refuse((r)->err->why, sizeof((r)->err->why), -EINVAL, __VA_ARGS__))
 int osm_no_memory(struct osm_read *r);
 
 /** Seeks to the beginning of a file. */

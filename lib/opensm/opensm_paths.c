@@ -11,7 +11,6 @@
  *           slid....................1
  *           sl......................0x3
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"
@@ -23,7 +22,6 @@ end_of(const struct osm_read *r, uint64_t lid)
 	return lid < OSM_LIDS ? r->end_of_lid[lid] : RL_IBNET_NONE;
 }
 
-/* Sets this SL for all LIDs of the port of `src` to `dst`. */
 static void
 set_sl(struct osm_read *r, uint32_t src, uint32_t dst, uint64_t sl)
 {

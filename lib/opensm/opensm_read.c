@@ -10,25 +10,10 @@
  *   0   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"
-
-int
-osm_error(struct osm_read *r, enum rl_opensm_file file, uint32_t line,
-	  const char *fmt, ...)
-{
-	va_list ap;
-
-	r->err->file = file;
-	r->err->line = (int)line;
-	va_start(ap, fmt);
-	vsnprintf(r->err->why, sizeof(r->err->why), fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 int
 osm_no_memory(struct osm_read *r)
@@ -58,7 +43,6 @@ osm_next(struct osm_read *r, enum rl_opensm_file file)
 			 OSM_LINE_MAX - 1);
 }
 
-/* The hexadecimal number behind the first key, or 0. */
 static uint64_t
 osm_hex_after(const char *p, const char *key)
 {
@@ -71,7 +55,6 @@ osm_hex_after(const char *p, const char *key)
 	return rl_take_number(&p, 16, UINT64_MAX, &v) ? v : 0;
 }
 
-/* The switch with this GUID in a dump; NULL: not in the fabric. */
 static struct osm_switch *
 switch_of(struct osm_read *r, uint64_t guid)
 {

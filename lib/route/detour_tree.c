@@ -109,7 +109,6 @@ detour_in_tree(const struct detour_tree *d, uint32_t a)
 	       d->parent[d->g->arc[a].to] == d->g->arc[a].back;
 }
 
-/* Depth of the lowest common ancestor. */
 static uint32_t
 detour_meet(const struct detour_tree *d, uint32_t u, uint32_t w)
 {
@@ -157,7 +156,6 @@ detour_tops(struct detour_tree *d)
 	}
 }
 
-/* Collects the links of every node that are not in the tree. */
 static void
 detour_asides(struct detour_tree *d)
 {
@@ -272,7 +270,6 @@ detour_part(struct detour_tree *d)
 	}
 }
 
-/* Stores the results of node u from its own non-tree links and its subtree. */
 static inline void
 detour_store(struct detour_tree *d, uint32_t u)
 {
@@ -297,7 +294,6 @@ detour_store(struct detour_tree *d, uint32_t u)
 	}
 }
 
-/* Passes the results of node u on to its parent, whose arc idx leads here. */
 static inline void
 detour_offer(struct detour_tree *d, uint32_t u, uint32_t up, int32_t idx)
 {
@@ -424,7 +420,6 @@ detour_tree_plan(struct detour_tree *d, const uint32_t *e, uint32_t n)
 	}
 }
 
-/* Adds the next hop of node u on plane away. */
 static void
 detour_add_away(const struct detour_tree *d, struct route_hops *h, uint32_t u,
 		uint32_t e)

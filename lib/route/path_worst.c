@@ -123,7 +123,6 @@ match_link(struct worst *w, uint32_t link)
 	return n;
 }
 
-/* Takes the largest matching of all links. @return how large it is */
 static unsigned int
 take_link(struct worst *w)
 {

@@ -36,7 +36,6 @@
 /* Up to this path length, shortest paths may leave detours short of VLs. */
 #define ANY_LINKS_DEAR 3
 
-/* The shortest paths to a destination of a tile. */
 struct any_lane {
 	uint32_t *dist; /* [node] */
 	uint32_t *next; /* [node] arc */
@@ -130,7 +129,6 @@ any_reflect(struct any *an, uint32_t e)
 	}
 }
 
-/* Adds a path from node u to e by an endpoint that reflects it. */
 static void
 any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
 {
@@ -206,7 +204,6 @@ any_fill_peer(struct any *an, uint32_t u, uint32_t e)
 	route_put(an->b, u, an->peer, e, &h);
 }
 
-/* Shortest paths and detours for a tile, from endpoint e on. */
 static void
 any_plan(struct any *an, uint32_t e)
 {
@@ -320,7 +317,6 @@ any_ranks(struct any *an)
 	return 0;
 }
 
-/* Whether any endpoint has several links, so that others may reflect to it. */
 static bool
 any_several(const struct rl_topo *t)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the DOR hop of node u towards node `to` on plane p. */
 static uint32_t
 reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 	       unsigned int p)
@@ -59,7 +58,6 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
-/* Adds the hop of node u on plane late: to its proxy, or on from there. */
 static uint32_t
 reflit_add_late(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e)
 {
@@ -160,7 +158,6 @@ reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 		rf->worst = cost - rf->near.dist[s];
 }
 
-/* Sets the SL of every path to e. */
 static void
 reflit_sls(struct reflit *rf, uint32_t e)
 {
@@ -186,7 +183,6 @@ reflit_sls(struct reflit *rf, uint32_t e)
 	}
 }
 
-/* Sets what is the same for all endpoints of node t. */
 static void
 reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 {
@@ -210,7 +206,6 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	reflit_grid_classes(rf);
 }
 
-/* Makes all entries for endpoint e; *last is the node it is set up for. */
 static void
 reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 {
@@ -231,7 +226,6 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 		reflit_sls(rf, e);
 }
 
-/* Plans dimension order and detours for a tile, from endpoint e on. */
 static void
 reflit_plan(struct reflit *rf, uint32_t e)
 {
@@ -318,7 +312,6 @@ reflit_vls(struct reflit *rf)
 	route_host_vl(b, REFLIT_SL_ASIDE, REFLIT_VL_DETOUR);
 }
 
-/* Whether any DOR path is missing, or longer than in the intact grid. */
 static bool
 reflit_broken(const struct reflit *rf)
 {

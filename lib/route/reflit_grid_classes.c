@@ -123,7 +123,6 @@ classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
 	}
 }
 
-/* Hops of DOR to w and then down to t. */
 static void
 classes_late(struct reflit *rf, uint32_t w)
 {
@@ -138,7 +137,6 @@ classes_late(struct reflit *rf, uint32_t w)
 	}
 }
 
-/* Links between s and t by their positions. */
 static uint32_t
 reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 {
@@ -162,7 +160,6 @@ classes_penalty(const struct reflit *rf, uint64_t extra)
 	return rf->exact || extra > 2 ? extra * extra * extra : 0;
 }
 
-/* Sum of the penalties of all sources. */
 static uint64_t
 classes_cost(const struct reflit *rf)
 {
@@ -205,7 +202,6 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 	return sum;
 }
 
-/* Tries every neighbour above t as its proxy, and keeps the best. */
 static void
 classes_proxy(struct reflit *rf, uint64_t cost_now)
 {

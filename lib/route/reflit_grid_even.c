@@ -30,7 +30,6 @@ struct even {
 	uint32_t goal;	/* most paths that a link should carry */
 };
 
-/* The plane on which a class begins. */
 static unsigned int
 even_plane(const struct reflit *rf, uint8_t sl)
 {
@@ -85,7 +84,6 @@ even_add(struct even *ev, const uint32_t *link, uint32_t n, uint32_t paths)
 		ev->load[link[i]] += paths;
 }
 
-/* Gives a pair another class if that helps. @return whether it does */
 static bool
 even_pair(struct even *ev, uint32_t s, uint32_t e, uint32_t *link, uint32_t n)
 {
@@ -137,7 +135,6 @@ even_round(struct even *ev, bool direct)
 	return moved;
 }
 
-/* Records all present paths. */
 static int
 even_paths(struct even *ev)
 {

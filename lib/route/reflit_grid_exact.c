@@ -66,7 +66,6 @@ exact_hosts(struct reflit *rf)
 		}
 }
 
-/* Sorts nodes with a DOR path to w by its length, equal ones by number. */
 static void
 exact_sort(struct reflit *rf, uint32_t w)
 {
@@ -93,7 +92,6 @@ exact_sort(struct reflit *rf, uint32_t w)
 				(uint16_t)u;
 }
 
-/* Dimension order and the shortest paths to node t. */
 static void
 exact_node(struct reflit *rf, uint32_t t)
 {
@@ -165,7 +163,6 @@ reflit_exact_to(struct reflit *rf, uint32_t t)
 	rf->aside = rf->ex.asides ? rf->ex.aside + at : NULL;
 }
 
-/* Adds the classes' result for the current destination. */
 static void
 exact_add(struct reflit *rf)
 {

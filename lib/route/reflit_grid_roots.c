@@ -82,7 +82,6 @@ roots_far(struct reflit *rf, uint32_t *dist, uint32_t *queue)
 	return tail;
 }
 
-/* Makes a separate order for the escape classes. */
 static int
 roots_own(struct reflit *rf, uint32_t root)
 {
@@ -90,7 +89,6 @@ roots_own(struct reflit *rf, uint32_t root)
 	return updown_order_init(&rf->own_order, &rf->b->g, root);
 }
 
-/* A root, and its result. */
 struct roots_best {
 	uint32_t root; /* ROUTE_NONE: the order of detours */
 	uint64_t extra;

@@ -31,7 +31,6 @@ any_busiest(const struct route_graph *g, const uint64_t *load)
 	return most;
 }
 
-/* Adds the paths of one tree, the farthest nodes first. */
 static void
 quality_tree(struct quality *x, const struct updown_tree *t,
 	     struct any_quality *q)

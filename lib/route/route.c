@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reflit_grid.h"
+#include "rl_refuse.h"
 
 static const struct route_engine *const engines[] = {
 	&route_reflit,
@@ -108,19 +109,17 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 	if (params->adaptive)
 		b.max_vls--;
 	if (params->max_vls < 1u + params->adaptive ||
-	    params->max_vls > RL_VCS || b.qos_levels < 1 || b.qos_levels > 2) {
-		snprintf(err, RL_ERR_MAX, "links have %u to %d VLs, not %u, and "
-			 "1 or 2 QoS levels, not %u", 1u + params->adaptive,
-			 RL_VCS, params->max_vls, b.qos_levels);
-		return -EINVAL;
-	}
+	    params->max_vls > RL_VCS || b.qos_levels < 1 || b.qos_levels > 2)
+		return rl_refuse(err, RL_ERR_MAX, -EINVAL, "links have %u to "
+				 "%d VLs, not %u, and 1 or 2 QoS levels, not "
+				 "%u", 1u + params->adaptive, RL_VCS,
+				 params->max_vls, b.qos_levels);
 	b.route = calloc(1, sizeof(*b.route));
 	if (b.route != NULL)
 		b.route->priv = calloc(1, sizeof(struct route_mem));
 	if (b.route == NULL || b.route->priv == NULL) {
 		free(b.route);
-		snprintf(err, RL_ERR_MAX, "no memory");
-		return -ENOMEM;
+		return rl_refuse(err, RL_ERR_MAX, -ENOMEM, "no memory");
 	}
 	b.route->engine = e->info.name;
 	b.route->parts = params->parts;
@@ -142,8 +141,7 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 				  b.route->plain_why);
 		if (ret == -ENOMEM) {
 			rl_route_free(b.route);
-			snprintf(err, RL_ERR_MAX, "no memory");
-			return ret;
+			return rl_refuse(err, RL_ERR_MAX, ret, "no memory");
 		}
 	}
 	*out = b.route;
@@ -158,7 +156,6 @@ rl_route_compute_with(const struct rl_topo *topo,
 	return route_compute(topo, params, NULL, out, err);
 }
 
-/* Whether a device's tables are the same in both. */
 static bool
 route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 {

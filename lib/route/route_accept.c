@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "rl_check.h"
+#include "rl_refuse.h"
 #include "route_impl.h"
 
 #define ACCEPT_WHY 160
@@ -19,10 +20,9 @@ accept_loop(const struct rl_topo *topo, const struct rl_check_report *rep,
 {
 	char cycle[ACCEPT_WHY];
 
-	snprintf(err, RL_ERR_MAX, "%scredit loop of %u channels: %s", what,
-		 rep->cycle_len,
-		 rl_check_cycle_text(topo, rep, cycle, sizeof(cycle)));
-	return -EHOSTUNREACH;
+	return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH, "%scredit loop of %u "
+			 "channels: %s", what, rep->cycle_len,
+			 rl_check_cycle_text(topo, rep, cycle, sizeof(cycle)));
 }
 
 static int
@@ -96,11 +96,11 @@ accept_descends(const struct rl_route *route, const struct rl_topo *topo,
 	ret = rl_check(&in, rep);
 	if (ret != 0 && ret != -EHOSTUNREACH)
 		return accept_say(topo, ret, rep, "detours: ", err);
-	snprintf(err, RL_ERR_MAX, "the ranks of engine %s are wrong: on the "
-		 "link %s-%s for %s", route->engine, topo->dev[l->dev[0]].name,
-		 topo->dev[l->dev[1]].name,
-		 topo->dev[topo->ep_dev[ranks->dst]].name);
-	return -EHOSTUNREACH;
+	return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH, "the ranks of engine "
+			 "%s are wrong: on the link %s-%s for %s",
+			 route->engine, topo->dev[l->dev[0]].name,
+			 topo->dev[l->dev[1]].name,
+			 topo->dev[topo->ep_dev[ranks->dst]].name);
 }
 
 /* Whatever next hops packets choose, they never wait in a cycle, and by the

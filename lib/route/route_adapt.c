@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "route_impl.h"
 
 struct adapt {
@@ -243,13 +244,11 @@ adapt_possible(const struct rl_route *route, const struct rl_topo *t,
 	       unsigned int vl, char *err)
 {
 	for (uint32_t d = 0; d < t->ndev; d++) {
-		if (t->dev[d].nports > RL_FWD_ADAPT_PORTS) {
-			snprintf(err, RL_ERR_MAX, "adaptive plane: %s has %u "
-				 "ports; it works with up to %u",
-				 t->dev[d].name, t->dev[d].nports,
-				 RL_FWD_ADAPT_PORTS);
-			return -EHOSTUNREACH;
-		}
+		if (t->dev[d].nports > RL_FWD_ADAPT_PORTS)
+			return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH,
+					 "adaptive plane: %s has %u ports; it "
+					 "works with up to %u", t->dev[d].name,
+					 t->dev[d].nports, RL_FWD_ADAPT_PORTS);
 		RL_ASSERT(vl < RL_VCS && route->vls + route->detour_vls <= vl);
 	}
 	return 0;

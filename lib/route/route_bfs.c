@@ -171,7 +171,6 @@ route_bfs_flows(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 		near_several(n, g, e);
 }
 
-/* The choice of each node, which adds flows and load. */
 static void
 route_bfs_choose(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {

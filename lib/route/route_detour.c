@@ -3,7 +3,6 @@
 
 #include "route_rank.h"
 
-#include <errno.h>
 #include <string.h>
 
 int

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "rl_refuse.h"
 #include "route_graph.h"
 
 #include <errno.h>
@@ -75,7 +76,6 @@ graph_add_arcs(struct route_graph *g, uint32_t u, uint32_t *slot,
 		slot[g->arc[i].to] = ROUTE_NONE;
 }
 
-/* Finds the reverse of every arc, by the port it arrives at. */
 static void
 graph_join(struct route_graph *g, const uint32_t *arc_of)
 {
@@ -132,18 +132,17 @@ route_graph_build(struct route_graph *g, const struct rl_topo *topo, char *err)
 			  (d < g->nnode));
 		if (topo->dev[d].nports < RL_FWD_PORTS_MAX)
 			continue;
-		snprintf(err, RL_ERR_MAX, "%s has %u ports; tables hold %u",
-			 topo->dev[d].name, topo->dev[d].nports,
-			 RL_FWD_PORTS_MAX);
-		return -EHOSTUNREACH;
+		return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH,
+				 "%s has %u ports; tables hold %u",
+				 topo->dev[d].name, topo->dev[d].nports,
+				 RL_FWD_PORTS_MAX);
 	}
 	slot = malloc((g->nnode + 1u + nports) * sizeof(*slot));
 	arc_of = slot + g->nnode + 1u;
 	if (slot == NULL || graph_alloc(g) != 0) {
 		free(slot);
-		snprintf(err, RL_ERR_MAX, "no memory for %u devices",
-			 topo->ndev);
-		return -ENOMEM;
+		return rl_refuse(err, RL_ERR_MAX, -ENOMEM, "no memory for %u "
+				 "devices", topo->ndev);
 	}
 	memset(slot, 0xff, (g->nnode + 1u) * sizeof(*slot));
 	for (uint32_t u = 0; u < g->nnode; u++) {

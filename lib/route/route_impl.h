@@ -7,8 +7,10 @@
  * engines.
  */
 
+#include <errno.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "rl_route.h"
 #include "route_graph.h"
 
@@ -250,7 +252,7 @@ int route_adapt(struct rl_route *route, const struct rl_topo *topo,
 void route_adapt_drop(struct rl_route *route);
 
 /** Formats the reason of a refusal; returns -EHOSTUNREACH. */
-int route_refuse(struct route_build *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define route_refuse(b, ...)                                                   \
+	rl_refuse((b)->err, RL_ERR_MAX, -EHOSTUNREACH, __VA_ARGS__)
 
 #endif /* ROUTE_IMPL_H */

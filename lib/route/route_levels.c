@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "rl_refuse.h"
 #include "route_impl.h"
 
 /* VLs of one level: tables with levels keep the number of the first. */
@@ -64,23 +65,17 @@ rl_route_levels(struct rl_route *r, unsigned int levels, char *err)
 	const unsigned int sls = levels == 0 ? 0 : RL_SLS / levels;
 	struct route_mem *m = r->priv;
 
-	if (levels == 0 || (levels & (levels - 1)) != 0 || levels > RL_VCS) {
-		snprintf(err, RL_ERR_MAX, "%u service levels: use 1, 2, 4 or "
-			 "8", levels);
-		return -EINVAL;
-	}
-	if (vls * levels > RL_VCS) {
-		snprintf(err, RL_ERR_MAX, "%u service levels of %u VLs each "
-			 "need more than the %d there are", levels, vls,
-			 RL_VCS);
-		return -EINVAL;
-	}
-	if (top_sl(r) >= sls) {
-		snprintf(err, RL_ERR_MAX, "%u service levels leave %u SLs for "
-			 "the paths, which need %u", levels, sls,
-			 top_sl(r) + 1u);
-		return -EINVAL;
-	}
+	if (levels == 0 || (levels & (levels - 1)) != 0 || levels > RL_VCS)
+		return rl_refuse(err, RL_ERR_MAX, -EINVAL, "%u service levels: "
+				 "use 1, 2, 4 or 8", levels);
+	if (vls * levels > RL_VCS)
+		return rl_refuse(err, RL_ERR_MAX, -EINVAL, "%u service levels "
+				 "of %u VLs each need more than the %d there "
+				 "are", levels, vls, RL_VCS);
+	if (top_sl(r) >= sls)
+		return rl_refuse(err, RL_ERR_MAX, -EINVAL, "%u service levels "
+				 "leave %u SLs for the paths, which need %u",
+				 levels, sls, top_sl(r) + 1u);
 	for (size_t row = 0; r->ndev != 0 &&
 	     row < (size_t)r->fwd[0].nplanes * ROUTE_CLASSES * ROUTE_CLASSES;
 	     row++) {
@@ -106,11 +101,10 @@ rl_route_compute_levels(const struct rl_topo *topo, const char *engine,
 	int ret;
 
 	*out = NULL;
-	if (levels == 0 || max_vls / levels == 0) {
-		snprintf(err, RL_ERR_MAX, "%u service levels need as many VLs, "
-			 "and there are %u", levels, max_vls);
-		return -EINVAL;
-	}
+	if (levels == 0 || max_vls / levels == 0)
+		return rl_refuse(err, RL_ERR_MAX, -EINVAL, "%u service levels "
+				 "need as many VLs, and there are %u", levels,
+				 max_vls);
 	ret = rl_route_compute(topo, engine, max_vls / levels, out, err);
 	if (ret != 0 || levels == 1)
 		return ret;

@@ -8,8 +8,8 @@
  * lead through u: if w is no farther from the destination than u, or one hop
  * farther with a next hop other than u.
  */
-#include <errno.h>
 
+#include "rl_refuse.h"
 #include "route_impl.h"
 #include "route_bfs.h"
 
@@ -49,11 +49,9 @@ minhop_compute(struct route_build *b)
 	ret = route_tables_init(b, 1);
 	if (ret == 0)
 		ret = route_bfs_init(&near, &b->g);
-	if (ret != 0) {
-		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
-			 b->g.nnode);
-		return ret;
-	}
+	if (ret != 0)
+		return rl_refuse(b->err, RL_ERR_MAX, ret, "no memory for %u "
+				 "switches", b->g.nnode);
 	for (uint32_t e = 0; e < b->topo->nep; e++) {
 		route_tile_begin(b, e);
 		route_bfs_dst(&near, &b->g, e);

@@ -51,14 +51,12 @@ settle_weight(const struct settle *s, uint32_t a, uint32_t flows)
 	return l * l * l * l;
 }
 
-/* Whether an arc of node u leads nearer. */
 static inline bool
 settle_nearer(const struct settle *s, uint32_t u, uint32_t a)
 {
 	return s->n->dist[s->g->arc[a].to] < s->n->dist[u];
 }
 
-/* Cost from node u on, if that many flows go on. */
 static uint64_t
 settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
 {
@@ -73,7 +71,6 @@ settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
 	return best;
 }
 
-/* Removes the flows to an endpoint from the links. */
 static void
 settle_remove(struct settle *s, const uint16_t *way)
 {
@@ -118,7 +115,6 @@ settle_best(const struct settle *s, uint32_t u, uint32_t e)
 	return way;
 }
 
-/* The link by which endpoint src reaches e best. */
 static uint16_t
 settle_uplink(const struct settle *s, uint32_t src, uint32_t e)
 {
@@ -172,7 +168,6 @@ settle_flows(struct settle *s, uint32_t e)
 	}
 }
 
-/* Chooses the paths to endpoint e again. */
 static void
 settle_endpoint(struct settle *s, uint32_t e)
 {

@@ -6,11 +6,11 @@
  * the one row of the endpoints that have a single link.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "rl_refuse.h"
 #include "route_impl.h"
 
 #define HUGE_BYTES (2u << 20)
@@ -160,7 +160,6 @@ tables_room(struct route_build *b)
 	}
 }
 
-/* Rounds up to whole cache lines. */
 static size_t
 tables_line(size_t bytes)
 {
@@ -315,11 +314,10 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->tile = calloc(b->tile_row * ROUTE_TILE + RL_FWD_ALTS,
 			 sizeof(*m->tile));
 	if (m->entry == NULL || m->held == NULL || m->ep_entry == NULL ||
-	    m->tile == NULL || m->vl == NULL || m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
-		snprintf(b->err, RL_ERR_MAX, "no memory for the tables of %u "
-			 "devices", t->ndev);
-		return -ENOMEM;
-	}
+	    m->tile == NULL || m->vl == NULL || m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL)
+		return rl_refuse(b->err, RL_ERR_MAX, -ENOMEM,
+				 "no memory for the tables of %u devices",
+				 t->ndev);
 	tables_clear(m->ep_entry, ep_rows);
 	for (unsigned int p = 0; p < nplanes; p++)
 		b->list[p] = (struct rl_fwd_hop *)((char *)m->entry +
@@ -380,17 +378,6 @@ route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p)
 {
 	for (uint32_t d = 0; d < b->topo->ndev; d++)
 		b->route->fwd[d].plane_of[vl][sl] = p;
-}
-
-int
-route_refuse(struct route_build *b, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(b->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EHOSTUNREACH;
 }
 
 void

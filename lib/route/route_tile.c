@@ -85,7 +85,6 @@ tile_plane(const struct route_build *b, unsigned int plane, uint32_t from,
 	}
 }
 
-/* The same for whole cache lines. */
 static void
 tile_plane_lines(const struct route_build *b, unsigned int plane, uint32_t from)
 {

@@ -33,7 +33,6 @@ struct torus {
 	uint32_t (*turn)[GRID_WAYS]; /* destinations per direction so far */
 };
 
-/* The arc that node u takes towards node t, or ROUTE_NONE. */
 static uint32_t
 torus_next(const struct route_grid *gr, uint32_t u, uint32_t t)
 {
@@ -74,7 +73,6 @@ torus_sl(const struct route_grid *gr, uint32_t s, uint32_t t)
 	return sl;
 }
 
-/* Gaps in the ring (or line) of node u in dimension d. */
 static unsigned int
 torus_gaps(const struct route_grid *gr, uint32_t u, unsigned int d)
 {
@@ -173,7 +171,6 @@ torus_vls(struct torus *to, bool qos)
 	}
 }
 
-/* The arcs of all nodes towards endpoint e; 0, or the refusal. */
 static int
 torus_ways(struct torus *to, uint32_t e, uint32_t *next)
 {
@@ -217,7 +214,6 @@ torus_plan(struct torus *to, uint32_t e)
 	return ret;
 }
 
-/* Entries of all nodes for endpoint e. */
 static int
 torus_dst(struct torus *to, uint32_t e)
 {
@@ -323,9 +319,8 @@ torus_tables(struct torus *to)
 	struct route_build *b = to->b;
 	const bool qos = b->qos_levels > 1 && b->max_vls >= 8;
 	const unsigned int own = b->max_vls >= 4 ? 4 : 2;
-	int ret;
+	int ret = route_detour_init(&to->dt, b, 1, qos ? 0 : b->max_vls - own);
 
-	ret = route_detour_init(&to->dt, b, 1, qos ? 0 : b->max_vls - own);
 	if (ret == 0) {
 		b->most[0] = 2; /* a path, and a detour */
 		route_detour_most(&to->dt);

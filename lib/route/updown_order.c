@@ -152,7 +152,6 @@ order_alloc(struct updown_order *o)
 	return 0;
 }
 
-/* The arcs of a node, those that go up first. */
 static void
 order_ranked(struct updown_order *o, uint32_t u)
 {
@@ -173,7 +172,6 @@ order_ranked(struct updown_order *o, uint32_t u)
 	o->arc_mask[u] = mask;
 }
 
-/* State while nodes are placed. */
 struct order_place {
 	const struct route_graph *g;
 	const uint32_t *drawn;	/* [node] its place in the intact fabric */
@@ -187,7 +185,6 @@ struct order_place {
 #define PLACE_LATER 1
 #define PLACE_DONE 2
 
-/* Marks the nodes connected to root. */
 static void
 place_part(struct order_place *p, uint32_t root)
 {

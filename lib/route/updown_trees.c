@@ -95,7 +95,6 @@ trees_best(const struct updown_trees *ts, const struct trees_node *x,
 	return m;
 }
 
-/* The arc that each destination should avoid, by its number. */
 static void
 trees_avoid(struct updown_trees *ts, const uint32_t *const *avoid)
 {
@@ -144,7 +143,6 @@ trees_down(struct updown_trees *ts)
 	}
 }
 
-/* Stores the result of node u in the arrays of each destination. */
 static inline void
 trees_store(struct updown_trees *ts, uint32_t u, const struct trees_node *x,
 	    const struct route_v8 *down)

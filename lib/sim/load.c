@@ -19,7 +19,6 @@ load_may(const struct rl_source *src, uint16_t dst, uint8_t cos)
 	return load_sent(flow) - flow->first < load->cfg.flow_packets;
 }
 
-/* Adds an accepted packet to the totals. */
 static void
 count_sent(struct rl_sim_load_stats *st, const struct rl_stamp *s)
 {
@@ -217,7 +216,6 @@ make_parts(struct rl_sim_load *load)
 	return 0;
 }
 
-/* Sources that have made nothing. */
 static void
 make_sources(struct rl_sim_load *load)
 {
@@ -323,10 +321,9 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 }
 
 static void
-on_client(void *ctx, uint32_t dev, uint16_t ep, const struct rl_sim_seat *seat,
-	  struct rl_client *client)
+on_client(void *ctx, RL_UNUSED uint32_t dev, uint16_t ep,
+	  const struct rl_sim_seat *seat, struct rl_client *client)
 {
-	(void)dev;
 	rl_sim_load_client(ctx, ep, seat, client);
 }
 
@@ -337,9 +334,8 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 }
 
 static void
-on_crash(void *ctx, uint16_t ep, uint64_t now_ns)
+on_crash(void *ctx, uint16_t ep, RL_UNUSED uint64_t now_ns)
 {
-	(void)now_ns;
 	rl_sim_load_crash(ctx, ep);
 }
 

@@ -86,7 +86,6 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	st->outage_dst = dst;
 }
 
-/* A packet that was made at @p made_ns has arrived in order. */
 static void
 judge_time(struct rl_sim_load *load, struct load_part *part,
 	   struct load_flow *flow, uint64_t made_ns, unsigned int vc,
@@ -219,7 +218,6 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	load->part[0]->st.reported_ns = now_ns;
 }
 
-/* Packets of a flow that did not arrive, by reason. */
 struct missing {
 	uint64_t lost;
 	uint64_t reported;
@@ -253,7 +251,6 @@ flow_missing(const struct rl_sim_load *load, const struct load_flow *flow,
 #define COUNTS                                                                 \
 	(offsetof(struct rl_sim_load_stats, latency) / sizeof(uint64_t))
 
-/* Adds the totals of a part. */
 static void
 stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 {
@@ -272,7 +269,6 @@ stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 	to->outage_dst = from->outage_dst;
 }
 
-/* The part with the first error. */
 static const struct load_part *
 first_wrong(const struct rl_sim_load *load)
 {

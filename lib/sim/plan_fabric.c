@@ -5,8 +5,6 @@
  * fast.
  */
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan_priv.h"
@@ -39,7 +37,6 @@ ref_name(char *to, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* Adds a device to its list unless it is there. */
 static void
 shape_dev(struct rl_topo_spec *spec, const char *name)
 {

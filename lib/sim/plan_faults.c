@@ -4,7 +4,6 @@
  * Faults of a plan: draws which kinds exist, then kind, place and time of each.
  */
 
-#include <errno.h>
 
 #include "plan_priv.h"
 
@@ -30,7 +29,6 @@ add(struct draw *d, const struct rl_sim_fault *f)
 		d->err = rl_sim_fault_add(&d->plan->faults, f);
 }
 
-/* Picks a link that may fail in this run. */
 static uint32_t
 pick_link(struct draw *d)
 {
@@ -142,7 +140,6 @@ rate(struct draw *d, enum rl_sim_swarm kind, uint32_t most)
 	return (uint32_t)plan_log(&d->prng, 100000, most);
 }
 
-/* A fault at that time, on a random link and direction. */
 static struct rl_sim_fault
 somewhere(struct draw *d, uint64_t t_ns, enum rl_sim_fault_kind kind)
 {
@@ -217,7 +214,6 @@ draw_command(struct draw *d)
 	add(d, &f);
 }
 
-/* Draws a random number of faults of one kind. */
 static void
 draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *))
 {
@@ -227,7 +223,6 @@ draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *)
 		one(d);
 }
 
-/* The k-th link parallel to this one, from 0; or the link itself. */
 static uint32_t
 parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
 {

@@ -12,7 +12,6 @@
  * half of the plans repair all faults, and everything must work as before.
  */
 
-#include <errno.h>
 
 #include "plan_priv.h"
 
@@ -100,7 +99,6 @@ whole(const struct rl_topo *t)
 	return rl_topo_reach(t, RL_REACH_WORKING, err) == 0;
 }
 
-/* Links that die for good, in sequence or at once. */
 static void
 draw_deaths(struct resil *r)
 {
@@ -135,7 +133,6 @@ draw_deaths(struct resil *r)
 		t->link[dead[--n]].failed = false;
 }
 
-/* A switch that crashes; it may restart. */
 static void
 draw_crash(struct resil *r)
 {
@@ -158,7 +155,6 @@ draw_crash(struct resil *r)
 	add(r, &f);
 }
 
-/* A planned removal of a link, and its addition. */
 static void
 draw_removal(struct resil *r)
 {

@@ -78,7 +78,6 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 	}
 }
 
-/* As many VCs as the routes of the plan need, or a few more. */
 static int
 wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -222,17 +221,15 @@ wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_compact(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_compact(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->cfg.endpoint.profile = RL_PROFILE_RXL_COMPACT;
 	return 1;
 }
 
 static int
-wide_wide19(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_wide19(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->cfg.endpoint.crc = RL_CRC_BCH;
 	plan->cfg.endpoint.isn = RL_ISN_WIDE19;
 	return 1;
@@ -259,7 +256,6 @@ pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
 			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
 }
 
-/* All has healed by @p end_ns, or later. */
 static void
 heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
 {
@@ -268,7 +264,6 @@ heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
 				    plan->heal_ns + 400 * RL_NS_PER_MS);
 }
 
-/* All links of a device go dark at once. */
 static int
 wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -525,9 +520,8 @@ wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_keyed(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_keyed(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
-	(void)prng;
 	plan->keyed = true;
 	return 1;
 }

@@ -10,7 +10,6 @@
 
 #define GONE UINT32_MAX
 
-/* A fabric that is being made of the plan's. */
 struct smaller {
 	struct rl_topo_spec spec;
 	struct rl_topo_ref *dev;  /* [ndev], switches first */
@@ -19,7 +18,6 @@ struct smaller {
 	uint32_t *new_dev;	  /* [ndev], after map */
 };
 
-/* Names of the devices that stay, in their order. */
 static void
 take_devices(struct smaller *m, const struct rl_topo *t, const uint32_t *map)
 {
@@ -186,7 +184,6 @@ step(struct shrinking *sh, uint32_t d, uint32_t to, uint32_t drop)
 	return false;
 }
 
-/* Any two switches that are linked as one. */
 static void
 merge_switches(struct shrinking *sh)
 {

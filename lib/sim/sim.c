@@ -34,11 +34,10 @@ host_alloc(void *ctx, size_t bytes)
 }
 
 static struct rl_flit_cache *
-host_cache(void *ctx, uint32_t dev, int port)
+host_cache(void *ctx, uint32_t dev, RL_UNUSED int port)
 {
 	struct rl_sim *s = ctx;
 
-	(void)port;
 	return &sim_dev_part(s, dev)->mem->cache;
 }
 
@@ -114,7 +113,6 @@ sim_array(struct rl_sim *s, size_t n, size_t size)
 	return sim_alloc(s->mem, (n == 0 ? 1 : n) * size);
 }
 
-/* Allocates everything whose size depends on the topology. */
 static int
 sim_arrays(struct rl_sim *s)
 {
@@ -297,17 +295,6 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 }
 
 static void
-flush_pipe(struct sim_pipe *sp)
-{
-	for (; sp->head != sp->tail; sp->head++) {
-		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
-
-		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
-			rl_packet_put(&sp->part->mem->cache, f);
-	}
-}
-
-static void
 flush_wire(struct rl_sim *s, struct rl_sim_frame *list)
 {
 	while (list != NULL) {
@@ -318,7 +305,6 @@ flush_wire(struct rl_sim *s, struct rl_sim_frame *list)
 	}
 }
 
-/* Checks that all flits and frames were returned. */
 static int
 leak_check(const struct rl_sim_mem *mem, char *err)
 {
@@ -342,7 +328,7 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 
 	sim_gang_free(sim->gang);
 	for (uint32_t i = 0; i < sim->npipe; i++)
-		flush_pipe(&sim->pipe[i]);
+		sim_pipe_flush(&sim->pipe[i]);
 	for (uint32_t i = 0; i < 2 * sim->fabric.topo->nlink; i++) {
 		flush_wire(sim, sim->dir[i].head);
 		flush_wire(sim, sim->dir[i].late);
@@ -382,7 +368,6 @@ sim_next_other(const struct rl_sim *s)
 	return t;
 }
 
-/* The time of the next role or device that is due. */
 static uint64_t
 sim_next_role(const struct rl_sim *s)
 {

@@ -4,7 +4,6 @@
 
 #include "sim_ctl.h"
 
-/* Makes the roles due that an order affects. */
 static void
 wake(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 {

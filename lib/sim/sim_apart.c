@@ -81,7 +81,6 @@ dir_stalls(const struct rl_sim *s, const struct sim_dir *d)
 	       s->now_ns * 1000 + s->backlog_ps + s->frame_ps;
 }
 
-/* Whether neither end of a link can change its state without a fault. */
 static bool
 link_calm(const struct rl_sim *s, uint32_t link)
 {
@@ -122,7 +121,6 @@ apart_ns(struct rl_sim *s)
 			  rl_max_u64(s->p.notice_ns, 1));
 }
 
-/* Delivers frames from another part. */
 static void
 dir_arrive(struct rl_sim *s, struct sim_dir *d)
 {

@@ -10,18 +10,6 @@
 #include "sim_ctl.h"
 
 static void
-pipe_empty(struct sim_pipe *sp)
-{
-	for (; sp->head != sp->tail; sp->head++) {
-		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
-
-		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
-			rl_packet_put(&sp->part->mem->cache, f);
-	}
-}
-
-/* Darkens all links of a device in both directions, or ends that. */
-static void
 dev_wires(struct rl_sim *s, uint32_t dev, bool dark)
 {
 	const struct rl_topo_dev *td = &s->fabric.topo->dev[dev];
@@ -68,7 +56,7 @@ sim_dev_crash(struct rl_sim *s, uint32_t dev)
 		struct sim_pipe *sp = d->port[p].rx.ring;
 
 		for (unsigned int i = 0; i < 3; i++)
-			pipe_empty(&sp[i]);
+			sim_pipe_flush(&sp[i]);
 	}
 	s->pending[dev].rx = s->pending[dev].loop = 0;
 	for (uint32_t r = core; r <= core + d->nports; r++) {

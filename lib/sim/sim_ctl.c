@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim_ctl.h"
+#include "rl_grow.h"
 
 uint64_t
 rl_sim_compute_model(const struct rl_topo *topo)
@@ -27,7 +28,6 @@ touch(struct rl_sim *s, uint32_t dev)
 	s->ctl->next_ns = rl_min_u64(s->ctl->next_ns, s->now_ns);
 }
 
-/* Messages in a heap, earliest first. */
 static void
 heap_swap(struct sim_msg *a, struct sim_msg *b)
 {
@@ -48,15 +48,8 @@ msg_push(struct sim_ctl *k, const struct sim_msg *m)
 {
 	uint32_t i = k->nmsg;
 
-	if (k->nmsg == k->cap_msg) {
-		const uint32_t cap = k->cap_msg == 0 ? 256 : 2 * k->cap_msg;
-		struct sim_msg *more = realloc(k->msg, cap * sizeof(*more));
-
-		if (more == NULL)
-			return; /* lost, as any message may be */
-		k->msg = more;
-		k->cap_msg = cap;
-	}
+	if (!rl_grow(&k->msg, k->nmsg, &k->cap_msg, sizeof(*m)))
+		return; /* lost, as any message may be */
 	k->msg[k->nmsg++] = *m;
 	for (; i > 0 && msg_before(&k->msg[i], &k->msg[(i - 1) / 2]);
 	     i = (i - 1) / 2)

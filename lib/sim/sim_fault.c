@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Executes faults. */
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,7 +18,6 @@ lose(struct rl_sim *s, const struct sim_dir *d, struct rl_sim_frame *f)
 	s->part[0].st.frames_lost++;
 }
 
-/* Treats frames on the wire when it goes dark. */
 static void
 cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 {
@@ -159,7 +156,6 @@ fault_noise(struct rl_sim *s, const struct rl_sim_fault *f, struct sim_dir *d)
 	rl_error_init(&d->bits, &bits, rl_prng_u64(&d->prng));
 }
 
-/* Executes a fault in one direction. */
 static void
 fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 {

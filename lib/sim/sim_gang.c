@@ -71,7 +71,6 @@ relax(void)
 #endif
 }
 
-/* Waits for the window after @p seen. */
 static void
 await_turn(struct sim_gang *g, uint32_t seen)
 {
@@ -107,7 +106,6 @@ begin(struct sim_gang *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* A thread has run its part. */
 static void
 end(struct sim_gang *g)
 {

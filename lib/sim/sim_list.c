@@ -8,29 +8,14 @@
 #include <string.h>
 
 #include "case_priv.h"
-
-static int
-list_grow(struct rl_sim_faults *list)
-{
-	const uint32_t cap = list->cap == 0 ? 16 : 2 * list->cap;
-	struct rl_sim_fault *more;
-
-	if (list->n < list->cap)
-		return 0;
-	more = realloc(list->f, cap * sizeof(*more));
-	if (more == NULL)
-		return -ENOMEM;
-	list->f = more;
-	list->cap = cap;
-	return 0;
-}
+#include "rl_grow.h"
 
 int
 rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 {
 	uint32_t i;
 
-	if (list_grow(list) != 0)
+	if (!rl_grow(&list->f, list->n, &list->cap, sizeof(*f)))
 		return -ENOMEM;
 	for (i = list->n; i > 0 && list->f[i - 1].t_ns > f->t_ns; i--)
 		;
@@ -44,7 +29,7 @@ rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 int
 rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 {
-	if (list_grow(list) != 0)
+	if (!rl_grow(&list->f, list->n, &list->cap, sizeof(*f)))
 		return -ENOMEM;
 	list->f[list->n++] = *f;
 	return 0;

@@ -41,7 +41,6 @@ chunk_new(void)
 	return chunk;
 }
 
-/* Appends to an array of pointers; it grows by doubling. */
 static int
 ptr_push(void ***array, uint32_t *n, void *ptr)
 {
@@ -161,7 +160,6 @@ sim_frames_grow(struct rl_sim_mem *mem, uint32_t size)
 	return 0;
 }
 
-/* Selects an arena chunk with enough room. */
 static int
 arena_room(struct rl_sim_mem *mem, size_t bytes)
 {

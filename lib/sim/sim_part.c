@@ -35,7 +35,6 @@ part_owner(const struct rl_topo *topo, uint32_t dev)
 		       : dev;
 }
 
-/* Assigns devices to parts in the order of their numbers. */
 static void
 part_deal(struct rl_sim *s)
 {

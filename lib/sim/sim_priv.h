@@ -479,6 +479,8 @@ void sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
 /* sim_pipe.c */
 void sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 		   struct rl_pipe *pipe);
+/** Its flits return to the cache. */
+void sim_pipe_flush(struct sim_pipe *sp);
 
 /* sim_wire.c */
 extern const struct rl_phy_ops sim_wire_ops;

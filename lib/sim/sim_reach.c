@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_grow.h"
 #include "sim_priv.h"
 
 bool
@@ -67,15 +68,8 @@ sim_reach_look(struct rl_sim *s)
 	uint16_t *part;
 
 	r->stale = false;
-	if (r->n == r->cap) {
-		const uint32_t cap = r->cap == 0 ? 16 : 2 * r->cap;
-		struct sim_reach_at *more = realloc(r->at, cap * sizeof(*more));
-
-		if (more == NULL)
-			return;
-		r->at = more;
-		r->cap = cap;
-	}
+	if (!rl_grow(&r->at, r->n, &r->cap, sizeof(*r->at)))
+		return;
 	part = malloc(bytes + 1);
 	if (part == NULL)
 		return;

@@ -32,7 +32,6 @@ struct script {
 	size_t errlen;
 };
 
-/* The words of a line. */
 struct words {
 	char text[LINE_MAX_BYTES];
 	char *w[WORDS_MAX];
@@ -106,7 +105,6 @@ parse_kind(const struct words *w, struct fault_line *l)
 	return false;
 }
 
-/* Adds a fault, up to the limit of a file. */
 static int
 add_one(struct script *s, const struct rl_sim_fault *f)
 {
@@ -117,7 +115,6 @@ add_one(struct script *s, const struct rl_sim_fault *f)
 	return rl_sim_fault_push(&s->list, f);
 }
 
-/* Adds a fault for one link, or its flaps. */
 static int
 add_link(struct script *s, struct rl_sim_fault f, const struct fault_line *l)
 {
@@ -137,7 +134,6 @@ add_link(struct script *s, struct rl_sim_fault f, const struct fault_line *l)
 	return ret;
 }
 
-/* Adds a fault for all links of a device. */
 static int
 add_device(struct script *s, const struct fault_line *l, uint32_t dev)
 {
@@ -188,7 +184,6 @@ add_place(struct script *s, const struct fault_line *l, const char *place)
 	return ret;
 }
 
-/* Adds a fault of a whole device. */
 static int
 add_whole(struct script *s, const struct fault_line *l, const char *name)
 {

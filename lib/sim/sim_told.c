@@ -10,9 +10,8 @@
 
 #include <stdlib.h>
 
+#include "rl_grow.h"
 #include "sim_priv.h"
-
-#define TOLD_FIRST 64
 
 struct sim_told *
 sim_told_add(struct sim_part *pt, enum sim_told_kind kind, uint32_t dev,
@@ -20,16 +19,8 @@ sim_told_add(struct sim_part *pt, enum sim_told_kind kind, uint32_t dev,
 {
 	struct sim_told *t;
 
-	if (pt->ntold == pt->cap_told) {
-		const uint32_t cap =
-			pt->cap_told == 0 ? TOLD_FIRST : 2 * pt->cap_told;
-		struct sim_told *more = realloc(pt->told, cap * sizeof(*more));
-
-		if (more == NULL)
-			return NULL;
-		pt->told = more;
-		pt->cap_told = cap;
-	}
+	if (!rl_grow(&pt->told, pt->ntold, &pt->cap_told, sizeof(*t)))
+		return NULL;
 	t = &pt->told[pt->ntold];
 	*t = (struct sim_told){
 		.t_ns = t_ns,
@@ -76,7 +67,6 @@ hear(struct rl_sim *s, const struct sim_told *t)
 	}
 }
 
-/* Moves all events to the part that has the most. */
 static struct sim_part *
 gather(struct rl_sim *s)
 {

@@ -52,7 +52,6 @@ sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 		sim_heap_put(pt, core, key_ns);
 }
 
-/* When a role is due without an event. */
 static uint64_t
 turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 {
@@ -82,7 +81,6 @@ turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 		sim_on_tick(s, rl_min_u64(next, s->role[role].ext_ns));
 }
 
-/* Prefetches the flow of a packet that arrived at its endpoint. */
 static void
 turn_warm(const struct sim_role *r)
 {
@@ -92,7 +90,6 @@ turn_warm(const struct sim_role *r)
 		rl_ep_prefetch(r->rc->ep, pkt->src, pkt->wire[6] >> 4);
 }
 
-/* Prefetches the table entry for the first packet of a frame. */
 static void
 turn_warm_way(const struct sim_role *r, const struct rl_sim_frame *f)
 {
@@ -131,7 +128,6 @@ turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
 	}
 }
 
-/* Lets a port receive. */
 static void
 turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 {
@@ -156,7 +152,6 @@ turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 	}
 }
 
-/* Lets all due ports receive. @return a bit for each */
 static uint64_t
 turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -236,7 +231,6 @@ turn(struct sim_part *pt, uint32_t core, uint32_t nports)
 			turn_out_port(pt, core, p);
 }
 
-/* Makes a role ready whose stored time has come. */
 static void
 dev_wake_role(struct sim_part *pt, uint32_t id)
 {
@@ -323,7 +317,6 @@ warm_state(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* Prefetches the first frames that its ports will take. */
 static void
 warm_frames(const struct rl_sim *s, uint32_t core)
 {
@@ -342,7 +335,6 @@ warm_frames(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* Runs a device until @p end_ns. */
 static void
 dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {

@@ -209,7 +209,6 @@ corrupt_run(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	pt->st.frames_corrupt++;
 }
 
-/* Applies bit errors to the flits of a frame, including bursts. */
 static void
 corrupt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
@@ -280,7 +279,6 @@ sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
 			f->len, fate, pt->now_ns);
 }
 
-/* Whether the wire loses a frame. */
 static bool
 frame_lost(struct rl_sim *s, struct sim_dir *d, const struct rl_sim_frame *f,
 	   bool data)

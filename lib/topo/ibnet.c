@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,18 +14,6 @@
 /* Cables, and nodes, that a file may have: bounds the memory. */
 #define IBNET_MAX (2 * RL_LINKS_MAX)
 
-int
-ibnet_error(struct ibnet_read *r, uint32_t line, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->line = line;
-	va_start(ap, fmt);
-	vsnprintf(r->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 static int
 ibnet_no_memory(struct ibnet_read *r)
 {
@@ -34,7 +21,6 @@ ibnet_no_memory(struct ibnet_read *r)
 	return -ENOMEM;
 }
 
-/* Room for one more element. */
 static void *
 ibnet_grow(void *old, uint32_t n, uint32_t *cap, size_t size)
 {
@@ -193,7 +179,6 @@ side_compare(const void *va, const void *vb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Makes both sides of every cable. */
 static int
 make_sides(struct ibnet_read *r, struct ibnet_side *side)
 {
@@ -247,7 +232,6 @@ merge_side(struct ibnet_read *r, struct ibnet_side *into,
 	return 0;
 }
 
-/* Sorts and merges the sides; *n is how many are left. */
 static int
 merge_sides(struct ibnet_read *r, struct ibnet_side *side, uint32_t *n)
 {
@@ -292,7 +276,6 @@ rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid)
 	return RL_IBNET_NONE;
 }
 
-/* Sets the peers of ports, and makes each cable one link. */
 static void
 make_links(struct rl_ibnet *net, const struct ibnet_side *side)
 {
@@ -350,7 +333,6 @@ join_ports(struct ibnet_read *r)
 	return ret;
 }
 
-/* Makes a device's name of a description. */
 static void
 name_of_desc(const struct rl_ibnet_node *node, char name[RL_NAME_MAX])
 {
@@ -380,7 +362,6 @@ name_compare(const void *va, const void *vb, void *arg)
 		      net->node[*(const uint32_t *)vb].name);
 }
 
-/* Names nodes by their descriptions if these are distinct. */
 static void
 make_names(struct ibnet_read *r)
 {

@@ -11,7 +11,6 @@
  *
  * Lines of other forms - vendid=, caguid=, "Chassis 1 ..." - are ignored.
  */
-#include <errno.h>
 
 #include "ibnet_impl.h"
 

@@ -8,8 +8,11 @@
  * contradictions, and names the nodes.
  */
 
+#include <errno.h>
+
 #include "rl_ibnet.h"
 #include "rl_lines.h"
+#include "rl_refuse.h"
 
 /** Identity of a node in a file: kind and GUID. */
 struct ibnet_id {
@@ -46,9 +49,10 @@ struct ibnet_read {
 	uint32_t line; /**< of the error */
 };
 
-/** Writes the one line of an error and returns -EINVAL. */
-int ibnet_error(struct ibnet_read *r, uint32_t line, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/** Writes the one line of an error, which is at line @p at; -EINVAL. */
+#define ibnet_error(r, at, ...)                                                \
+	((r)->line = (at),                                                     \
+	 rl_refuse((r)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__))
 
 /** Adds a node of the line being read. @return 0 or -ENOMEM */
 int ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,

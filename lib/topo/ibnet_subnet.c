@@ -10,7 +10,6 @@
  * LIDs and port numbers are hexadecimal. A port that is down has no second end,
  * or a LOG other than ACT.
  */
-#include <errno.h>
 
 #include "ibnet_impl.h"
 
@@ -39,7 +38,6 @@ kind_of(const char *p, enum rl_ibnet_kind *kind)
 	return true;
 }
 
-/* One end, from its brace on. */
 static int
 read_end(struct ibnet_read *r, const char **p, struct ibnet_end *end)
 {

@@ -11,18 +11,6 @@
 
 #include "topo_impl.h"
 
-int
-topo_error(struct topo_build *b, uint32_t line, const char *fmt, ...)
-{
-	va_list ap;
-
-	b->line = line;
-	va_start(ap, fmt);
-	vsnprintf(b->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 void
 rl_topo_spec_defaults(struct rl_topo_spec *spec, enum rl_topo_kind kind)
 {
@@ -253,7 +241,6 @@ topo_count_ports(struct topo_build *b)
 	return ret;
 }
 
-/* Gives one end of a link the next port of its device. */
 static void
 topo_add_port(struct rl_topo *t, uint32_t link, unsigned int end)
 {
@@ -325,7 +312,6 @@ pair_compare(const void *va, const void *vb, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-/* Makes links of one pair neighbours; their order gives their k. */
 static void
 topo_index_pairs(struct rl_topo *t)
 {

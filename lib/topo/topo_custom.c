@@ -53,7 +53,6 @@ topo_fill_custom_devs(struct topo_build *b)
 					  spec->nendpoints);
 }
 
-/* Checks that every device has a link. */
 static int
 custom_check_linked(struct topo_build *b)
 {

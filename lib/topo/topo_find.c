@@ -2,7 +2,6 @@
 /* Names of devices and links, and marks that are set by name. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +154,6 @@ parse_k(const char *p)
 	return (int32_t)v;
 }
 
-/* Copies len characters of a device's name. */
 static bool
 parse_dev(char dst[RL_NAME_MAX], const char *src, size_t len)
 {
@@ -226,24 +224,10 @@ rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf, size_t len)
 	return buf;
 }
 
-static int
-mark_error(char *err, int ret, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* @p err may be NULL. */
+#define mark_error(err, ret, ...)                                              \
+	rl_refuse(err, (err) == NULL ? 0 : RL_ERR_MAX, ret, __VA_ARGS__)
 
-static int
-mark_error(char *err, int ret, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (err != NULL) {
-		va_start(ap, fmt);
-		vsnprintf(err, RL_ERR_MAX, fmt, ap);
-		va_end(ap);
-	}
-	return ret;
-}
-
-/* Explains to a user why a reference names no link. */
 static int
 no_link_error(const struct rl_topo *t, const struct rl_topo_ref *ref, char *err)
 {

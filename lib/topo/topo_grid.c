@@ -6,7 +6,6 @@
  */
 #include "topo_impl.h"
 
-/* Whether a ring closes in dimension d. */
 static bool
 grid_wraps(const struct rl_topo_spec *spec, unsigned int d)
 {
@@ -82,7 +81,6 @@ grid_add_dev(struct topo_build *b, enum rl_dev_kind kind, uint32_t number, int k
 		dev->coord[d] = coord[d];
 }
 
-/* Adds the cables that leave switch u in + along each dimension. */
 static void
 grid_add_isls(struct topo_build *b, uint32_t u)
 {

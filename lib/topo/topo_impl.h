@@ -8,6 +8,9 @@
  * and every limit is checked first; the other adds them in order.
  */
 
+#include <errno.h>
+
+#include "rl_refuse.h"
 #include "rl_topo.h"
 
 /** Size of a fabric. 64 bits: a description may ask for anything. */
@@ -27,9 +30,10 @@ struct topo_build {
 	uint32_t line;
 };
 
-/** Writes the one line of an error and returns -EINVAL. */
-int topo_error(struct topo_build *b, uint32_t line, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/** Writes the one line of an error, which is at line @p at; -EINVAL. */
+#define topo_error(b, at, ...)                                                 \
+	((b)->line = (at),                                                     \
+	 rl_refuse((b)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__))
 
 /** Adds a device; returns it. All switches are added before all endpoints. */
 struct rl_topo_dev *topo_add_dev(struct topo_build *b, enum rl_dev_kind kind,

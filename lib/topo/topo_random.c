@@ -61,7 +61,6 @@ random_joined(const struct random_graph *g, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* Replaces a neighbour of switch u. */
 static void
 random_replace(struct random_graph *g, uint32_t u, uint32_t from, uint32_t to)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "rl_topo.h"
 
 /* Names of a part that an error lists. */
@@ -86,7 +87,6 @@ reach_wanted(const struct reach *r, uint32_t ep)
 	       rl_topo_ep_there(r->t, ep);
 }
 
-/* Stamps the parts that an endpoint is linked to. */
 static void
 reach_stamp(struct reach *r, uint32_t ep)
 {
@@ -160,10 +160,10 @@ reach_error(struct reach *r, uint32_t a, uint32_t b, char *err)
 			 reach_dev_up(r, u);
 	reach_describe(r, a, pa, sizeof(pa));
 	reach_describe(r, b, pb, sizeof(pb));
-	snprintf(err, RL_ERR_MAX,
-		 "%u separate parts: %s at %s has no way to %s at %s", parts,
-		 t->dev[t->ep_dev[a]].name, pa, t->dev[t->ep_dev[b]].name, pb);
-	return -EHOSTUNREACH;
+	return rl_refuse(err, RL_ERR_MAX, -EHOSTUNREACH, "%u separate parts: "
+			 "%s at %s has no way to %s at %s", parts,
+			 t->dev[t->ep_dev[a]].name, pa,
+			 t->dev[t->ep_dev[b]].name, pb);
 }
 
 static int
@@ -243,7 +243,6 @@ part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
 	return best;
 }
 
-/* Numbers the parts in r, and gives each device its number. */
 static uint32_t
 part_number(struct reach *r, uint32_t *part)
 {

@@ -30,7 +30,6 @@ tree_radix(const struct rl_topo_spec *spec, unsigned int l, unsigned int j)
 	return j < l ? spec->w[j] : spec->m[j];
 }
 
-/* Nodes of level l. */
 static uint64_t
 tree_nodes(const struct rl_topo_spec *spec, unsigned int l)
 {
@@ -66,7 +65,6 @@ topo_size_tree(struct topo_build *b, struct topo_size *size)
 	return 0;
 }
 
-/* Number of the x-th parent of node i of level l. */
 static uint32_t
 tree_parent(const struct rl_topo_spec *spec, unsigned int l, uint32_t i,
 	    uint32_t x)

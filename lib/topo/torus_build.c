@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_refuse.h"
 #include "rl_torus_conf.h"
 
 /* A port of an endpoint, by its position in the grid. */
@@ -40,7 +41,6 @@ host_compare(const void *va, const void *vb)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Places endpoints where their first cable leads. */
 static void
 grid_hosts(struct grid *g)
 {
@@ -75,7 +75,6 @@ place_coord(const struct rl_torus_conf *conf, uint32_t place, uint16_t *coord)
 	}
 }
 
-/* Puts the switches and endpoints of the description in their places. */
 static void
 grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 {
@@ -97,7 +96,6 @@ grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 	spec->nendpoints = g->nhost;
 }
 
-/* Sets the direction of link l, and which end is first. */
 static void
 mark_link(struct rl_topo *t, uint32_t l)
 {
@@ -132,7 +130,6 @@ mark_link(struct rl_topo *t, uint32_t l)
 	}
 }
 
-/* Makes a grid of a fabric whose switches are in the order of their places. */
 static void
 mark_grid(struct rl_topo *t, const struct rl_torus_conf *conf)
 {
@@ -174,20 +171,18 @@ check_groups(const struct grid *g, const struct rl_topo *t)
 {
 	const uint32_t most = g->conf->portgroup_max_ports;
 
-	if (t->spec.hosts_per_switch + 1u > most) {
-		snprintf(g->err, RL_ERR_MAX, "a switch has %u endpoints and "
-			 "its own port, portgroup_max_ports is %u; raise it",
-			 t->spec.hosts_per_switch, most);
-		return -EINVAL;
-	}
+	if (t->spec.hosts_per_switch + 1u > most)
+		return rl_refuse(g->err, RL_ERR_MAX, -EINVAL,
+				 "a switch has %u endpoints and its own port, "
+				 "portgroup_max_ports is %u; raise it",
+				 t->spec.hosts_per_switch, most);
 	for (uint32_t l = 0; l < t->nlink; l++) {
 		if (t->link[l].kind == RL_LINK_ISL &&
-		    rl_topo_parallel(t, l) > most) {
-			snprintf(g->err, RL_ERR_MAX, "%u cables join two "
-				 "switches, portgroup_max_ports is %u; raise "
-				 "it", rl_topo_parallel(t, l), most);
-			return -EINVAL;
-		}
+		    rl_topo_parallel(t, l) > most)
+			return rl_refuse(g->err, RL_ERR_MAX, -EINVAL,
+					 "%u cables join two switches, "
+					 "portgroup_max_ports is %u; raise it",
+					 rl_topo_parallel(t, l), most);
 	}
 	return 0;
 }
@@ -202,11 +197,10 @@ grid_build(struct grid *g, struct rl_topo_spec *spec, struct rl_topo *topo,
 	free(spec->endpoints);
 	spec->switches = calloc(g->nplaces + 1u, sizeof(*spec->switches));
 	spec->endpoints = calloc(g->net->nnode + 1u, sizeof(*spec->endpoints));
-	if (ret != 0 || spec->switches == NULL || spec->endpoints == NULL) {
-		snprintf(g->err, RL_ERR_MAX, "no memory for %u switches; take "
-			 "a smaller fabric", g->nplaces);
-		return -ENOMEM;
-	}
+	if (ret != 0 || spec->switches == NULL || spec->endpoints == NULL)
+		return rl_refuse(g->err, RL_ERR_MAX, -ENOMEM,
+				 "no memory for %u switches; take a smaller "
+				 "fabric", g->nplaces);
 	grid_hosts(g);
 	grid_spec(g, spec);
 	ret = rl_topo_build(spec, topo, g->err, line);

@@ -4,10 +4,10 @@
  * of the line is ignored, as in OpenSM. `torus` or `mesh` comes first.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "rl_lines.h"
+#include "rl_refuse.h"
 #include "rl_torus_conf.h"
 
 #define CONF_LINE_MAX 1024
@@ -19,20 +19,8 @@ struct conf_read {
 	char *err;
 };
 
-static int
-conf_error(struct conf_read *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int
-conf_error(struct conf_read *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(r->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+#define conf_error(r, ...)                                                     \
+	rl_refuse((r)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__)
 
 /* "torus 5 5t 4M": radices, each with a letter for its own shape. */
 static int
@@ -65,7 +53,6 @@ read_shape(struct conf_read *r, const char *p, bool wrap)
 	return 0;
 }
 
-/* The seed that lines refer to now. */
 static struct rl_torus_seed *
 seed_now(struct conf_read *r)
 {

@@ -17,11 +17,11 @@
  * be named, as in OpenSM.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "rl_lines.h"
+#include "rl_refuse.h"
 #include "rl_torus_conf.h"
 
 #define WAYS (2 * RL_DIMS_MAX)
@@ -37,22 +37,9 @@ struct torus {
 	char *err;
 };
 
-static int
-torus_error(struct torus *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define torus_error(t, ...)                                                    \
+	rl_refuse((t)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__)
 
-static int
-torus_error(struct torus *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->err, RL_ERR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
-/* The i-th neighbour of a switch; RL_IBNET_NONE if that is no switch. */
 static uint32_t
 neighbour(const struct torus *t, uint32_t u, uint32_t i)
 {
@@ -115,7 +102,6 @@ step(const struct torus *t, uint32_t place, unsigned int way)
 	return c == 0 ? place + (radix - 1) * stride : place - stride;
 }
 
-/* Places neighbour v of u in this direction. */
 static int
 lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 {
@@ -141,7 +127,6 @@ lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 	return 0;
 }
 
-/* Handles all squares at u with two known sides. */
 static int
 squares(struct torus *t, uint32_t u)
 {
@@ -190,7 +175,6 @@ join_placed(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Assigns the last direction of u to its one unplaced neighbour. */
 static int
 eliminate(struct torus *t, uint32_t u)
 {
@@ -238,7 +222,6 @@ fits(const struct torus *t, uint32_t x, uint32_t place)
 	return true;
 }
 
-/* Places neighbours of u that fit only one empty place beside it. */
 static int
 fit_in(struct torus *t, uint32_t u)
 {
@@ -267,7 +250,6 @@ fit_in(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Spreads from known places until no more can be found. */
 static int
 spread(struct torus *t)
 {
@@ -369,9 +351,6 @@ plant(struct torus *t, const struct rl_torus_seed *s)
 	return ret != 0 ? ret : opposites(t, u);
 }
 
-/*
- * Checks that every switch has a place, and that every cable is one step long.
- */
 static int
 complete(struct torus *t)
 {

@@ -75,7 +75,6 @@ rl_pattern_memsize(const struct rl_pattern_cfg *c)
 	return 0;
 }
 
-/** A random order of all endpoints. */
 static void
 shuffle(uint16_t *t, uint32_t n, struct rl_prng *prng)
 {
@@ -90,7 +89,6 @@ shuffle(uint16_t *t, uint32_t n, struct rl_prng *prng)
 	}
 }
 
-/** A permutation without fixed points. */
 static void
 derange(uint16_t *t, uint32_t n, struct rl_prng *prng)
 {
@@ -155,7 +153,6 @@ make_square(struct grid *g)
 	return 0;
 }
 
-/* Destinations by where the switches of a grid stand. */
 static int
 by_place(const struct rl_pattern_cfg *c, uint16_t *t)
 {
