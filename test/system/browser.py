@@ -33,7 +33,7 @@ return i.decode().then(() => {
 });"""
 BOX = """const e = document.documentElement, b = document.querySelector(
   arguments[0]).getBoundingClientRect();
-return [e.clientWidth, e.scrollHeight, b.x + scrollX, b.y + scrollY, b.width,
+return [innerWidth, e.scrollHeight, b.x + scrollX, b.y + scrollY, b.width,
         b.height].map(Math.round);"""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A telemetry socket that a test plays."""
+"""A telemetry socket that a test plays, and fabrics of figures."""
 import json
 import os
 import socket
@@ -135,3 +135,49 @@ class Played:
 def listed(**columns):
     n = len(next(iter(columns.values())))
     return {"start": 0, "count": n, "total": n, **columns}
+
+
+# Of fabrics: topology, dimensions, coordinates of switches and of endpoints,
+# links by device number.
+
+def torus_3d(n):
+    """Devices and links of a torus of n * n * n, an endpoint at each switch."""
+    at = [(x, y, z) for x in range(n) for y in range(n) for z in range(n)]
+    number = {p: i for i, p in enumerate(at)}
+    links = [(i, len(at) + i) for i in range(len(at))]
+    for p in at:
+        for d in range(3):
+            q = tuple((v + (k == d)) % n for k, v in enumerate(p))
+            links.append((number[p], number[q]))
+    return "torus", [n] * 3, at, at, links
+
+
+def tree(wide):
+    """Two levels of switches, four endpoints at each of the lower ones."""
+    at = [(1, k, 0) for k in range(wide)] + [(2, k, 0) for k in range(wide)]
+    ends = [(0, k, 0) for k in range(4 * wide)]
+    return "fat-tree", [], at, ends, [
+        (a, wide + b) for a in range(wide) for b in range(wide)] + [
+        (k // 4, 2 * wide + k) for k in range(4 * wide)]
+
+
+def boards(n):
+    """Boards of two switches and four chips, each of these at both."""
+    at = [(b, s, 0) for b in range(n) for s in range(2)]
+    ends = [(b, c, 0) for b in range(n) for c in range(4)]
+    return "boards", [], at, ends, [
+        (2 * b + s, len(at) + 4 * b + c)
+        for b in range(n) for s in range(2) for c in range(4)] + [
+        (s, 2 + s) for s in range(2)]
+
+
+def is_across(where, a, b):
+    """Whether the straight way of a to b runs across another."""
+    (x, y), (u, v) = where[a], where[b]
+    for i, (p, q) in enumerate(where):
+        t = ((p - x) * (u - x) + (q - y) * (v - y)) / (
+            (u - x) ** 2 + (v - y) ** 2)
+        if i not in (a, b) and 0 < t < 1 and abs(
+                x + t * (u - x) - p) + abs(y + t * (v - y) - q) < 15:
+            return True
+    return False

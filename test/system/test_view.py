@@ -12,7 +12,7 @@ import subprocess
 import openmetrics
 
 from browser import Browser
-from played import LINKS, Played
+from played import LINKS, Played, boards, is_across, torus_3d, tree
 from reflit_test import Box, case, first_line, main
 from shown import VIEW, Shown, fetch, until
 
@@ -297,6 +297,7 @@ def a_silent_process_is_grey_until_it_answers_and_another_is_opened_anew():
             assert re.match(r"silent since \d\d:\d\d:\d\d UTC, last word: "
                             r"[\d.]+ s, sent .*; links 4 of 4 up$", words), words
             assert page.text("#news") in words
+            assert "--allow-orders" not in page.text("#selection")
             page.click('[data-device="s0"]')
             assert page.script("return [...document.querySelectorAll("
                                "'[data-order]')].every(b => b.disabled)")
@@ -449,10 +450,16 @@ def what_was_seen_of_a_process_is_kept_while_another_is_shown():
             until(lambda: events(page) == [] and 0 < points(page) < before)
             one.events.append("2.0 ms s0: s0-s1#0 retrains")
             choose(page, "#source", "(11)")
-            until(lambda: points(page) >= before)
+            assert points(page) >= before and len(events(page)) >= 1
             until(lambda: len(events(page)) == 2)
-            until(lambda: one.asked("events")[-1] == "/reflit/events,2")
-        one.tel.stop()
+            # of one that is silent, too
+            one.tel.stop()
+            until(lambda: is_grey(page))
+            choose(page, "#source", "(12)")
+            until(lambda: events(page) == [] and not is_grey(page))
+            choose(page, "#source", "(11)")
+            assert points(page) >= before and len(events(page)) == 2
+            until(lambda: page.text("#summary").startswith("silent since "))
         two.tel.stop()
 
 
@@ -475,6 +482,57 @@ def loads_are_seen_as_colour_and_as_width():
                 )].map(e => getComputedStyle(e, '::before').borderTopColor)""")
             assert key == look("stroke"), (key, look("stroke"))
             assert page.text("#busiest").endswith("k flits a second")
+        one.tel.stop()
+
+
+@case
+def devices_stand_apart_in_every_layout():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        with shown_processes(box, one) as page:
+            for topology, dims, at, ends, links in (
+                    torus_3d(4), tree(16), boards(3)):
+                near = [[] for _ in at + ends]
+                for a, b in links:
+                    near[a].append(b)
+                    near[b].append(a)
+                where = page.script(
+                    "return import('/layout.js').then((m) => {"
+                    "  const v = m.layout(arguments[0]);"
+                    "  return v.x.map((x, i) => [x, v.y[i]]); })",
+                    {"topology": topology, "dims": dims, "neighbours": near,
+                     "name": ["d%d" % i for i in range(len(at + ends))],
+                     "kind": ["switch"] * len(at) + ["endpoint"] * len(ends),
+                     **{c: [p[k] for p in at + ends]
+                        for k, c in enumerate("xyz")}})
+                for i, (x, y) in enumerate(where):
+                    for j, (u, v) in enumerate(where[:i]):
+                        # half of their widths and heights, of both
+                        w = 19 + (19 if i < len(at) else 11)
+                        h = 15 + (15 if i < len(at) else 11)
+                        if j >= len(at):
+                            w = h = 22
+                        assert abs(x - u) >= w or abs(y - v) >= h, (
+                            topology, i, j, x, y, u, v)
+                if topology == "torus":
+                    # only what wraps around runs across other switches
+                    assert sum(is_across(where[:len(at)], a, b)
+                               for a, b in links if b < len(at)) == 48
+            # and that bends
+            assert page.script("""
+                return import("/draw.js").then(({ Picture }) => {
+                  const s = document.createElementNS(
+                    "http://www.w3.org/2000/svg", "svg");
+                  new Picture(s, [0, 1, 2].map((id) => ({ id, label: "n" + id,
+                    x: 100 * id, y: 0 })), [[0, 1], [0, 2]].map(([a, b], id) =>
+                    ({ id, label: "l" + id, a, b, k: 0, n: 1 })), {});
+                  return [...s.querySelectorAll(".wire")].map((e) => Math.abs(
+                    /Q\\S+ (\\S+)/.exec(e.getAttribute("d"))[1]) > 5); })"""
+                               ) == [False, True]
+            # figure 1 lies flat
+            until(lambda: page.count(".node") == 4)
+            all_ = view_box(page)
+            assert all_[2] > 2 * all_[3], all_
         one.tel.stop()
 
 
@@ -523,19 +581,17 @@ def the_page_fits_and_is_seen_from_480_to_2560_pixels():
         page = browser()
         page.go(show.url)
         for state in ("healthy", "failed-over", "silent"):
-            if state == "healthy":
-                until(lambda: points(page) > 3)
-            elif state == "failed-over":
+            until(lambda: points(page) > 3)
+            if state == "failed-over":
                 assert show.order("link s1.1-s1.2 down")[1]["result"] == 0
                 until(lambda: page.text("#story-words").startswith("s1.1-s1.2"))
-            else:
+            elif state == "silent":
                 show.reflit.kill()
                 until(lambda: is_grey(page))
             for width in (480, 1024, 1280, 2560):
                 colours, bright = fits(page, state, width)
-                assert colours > 100, (state, width, colours)
-                assert (bright > 1000) == (state != "silent"), (
-                    state, width, bright)
+                assert colours > 100 and (bright > 1000) == (
+                    state != "silent"), (state, width, colours, bright)
         page.keys("t")
         assert fits(page, "silent-dark", 1280)[1] < 1000
 

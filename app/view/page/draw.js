@@ -16,7 +16,17 @@ export function kindOf(state) {
     : "wait";
 }
 
-function curve(a, b, { k, n, round }) {
+/* Whether the straight way from a to b runs across another switch. */
+function isAcross(nodes, a, b) {
+  const dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy || 1;
+  return nodes.some((v) => {
+    const t = ((v.x - a.x) * dx + (v.y - a.y) * dy) / square;
+    return !v.endpoint && v !== a && v !== b && t > 0 && t < 1 &&
+      Math.hypot(a.x + t * dx - v.x, a.y + t * dy - v.y) < 15;
+  });
+}
+
+function curve(a, b, { k, n }, round) {
   const dx = b.x - a.x, dy = b.y - a.y, len = Math.hypot(dx, dy) || 1;
   // parallel links bend apart; those that would run across a switch bend more
   const bend = (k - (n - 1) / 2) * 26 + (round ? len * 0.12 : 0);
@@ -29,7 +39,7 @@ function curve(a, b, { k, n, round }) {
 export class Picture {
   /**
    * nodes: [{ id, label, x, y, endpoint, group }]; links: [{ id, label, a, b,
-   * k, n, round }], a and b being node ids. on: { select(kind, id) }
+   * k, n }], a and b being node ids. on: { select(kind, id) }
    */
   constructor(el, nodes, links, on) {
     this.el = el;
@@ -60,7 +70,8 @@ export class Picture {
   }
 
   addLink(l, on) {
-    const c = curve(this.at.get(l.a), this.at.get(l.b), l);
+    const a = this.at.get(l.a), b = this.at.get(l.b);
+    const c = curve(a, b, l, isAcross([...this.at.values()], a, b));
     const g = svg("g", { class: "link idle", tabindex: 0, role: "button",
       "data-link": l.label, "aria-label": "link " + l.label }, this.wires);
     svg("title", {}, g).textContent = l.label;

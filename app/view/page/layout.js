@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Positions of devices. A layout is { x[], y[], near } by device number, in units
-// of its own, scaled by draw.js; level and plumb links longer than near may run
-// across a switch. Large fabrics have groups: [{ name, members }].
+// Positions of devices. A layout is { x[], y[] } by device number, in units of
+// its own, scaled by draw.js. Large fabrics have groups: [{ name, members }].
 
 const STEP = 100;
 /** More switches than this are drawn by groups. */
@@ -11,7 +10,7 @@ const isSwitch = (f, d) => f.kind[d] === "switch";
 
 /** Endpoints stand around the switch that holds them; under it, in a tree; on
  * a board, whose switches all hold them, in a row of their own. */
-function placeEndpoints(f, { x, y, near }) {
+function placeEndpoints(f, { x, y, row }) {
   const held = new Map(), board = f.topology.startsWith("board");
   f.kind.forEach((kind, d) => {
     const s = f.neighbours[d].find((n) => isSwitch(f, n));
@@ -27,7 +26,7 @@ function placeEndpoints(f, { x, y, near }) {
       const mid = k % 4 - (Math.min(4, all.length) - 1) / 2;
       x[d] = board ? (right + STEP / 2) * (k + 0.5) / all.length
         : x[s] + (f.topology === "fat-tree" ? 24 * mid : 42 * Math.cos(angle));
-      y[d] = y[s] + (board ? near / 2 : f.topology === "fat-tree"
+      y[d] = y[s] + (board ? row / 2 : f.topology === "fat-tree"
         ? 45 + 26 * Math.floor(k / 4) : 42 * Math.sin(angle));
     });
 }
@@ -41,7 +40,7 @@ function grid(f) {
     x[d] = f.x[d] * STEP + (deep ? f.z[d] * (dims[0] + 0.6) * STEP : 0);
     y[d] = dims.length > 1 ? f.y[d] * STEP : 0;
   });
-  return { x, y, near: STEP };
+  return { x, y };
 }
 
 /* What an oblique view adds for each step of z. */
@@ -57,7 +56,7 @@ function oblique(f) {
     x[d] = f.x[d] * right + f.z[d] * DX;
     y[d] = f.y[d] * down - f.z[d] * DY;
   });
-  return { x, y, near: Math.max(right, down) };
+  return { x, y };
 }
 
 /** Rows by the first coordinate: levels of trees, boards. */
@@ -75,7 +74,7 @@ function rows(f, up) {
     x[d] = (f.y[d] + 0.5) * STEP * widest / count.get(f.x[d]);
     y[d] = (up ? -1 : 1) * f.x[d] * row;
   });
-  return { x, y, near: row };
+  return { x, y, row };
 }
 
 /** Groups on a circle, members of each on a small one. */
@@ -95,7 +94,7 @@ function circles(f) {
     x[d] = large * Math.cos(a) + small * Math.cos(b);
     y[d] = large * Math.sin(a) + small * Math.sin(b);
   });
-  return { x, y, near: Infinity };
+  return { x, y };
 }
 
 /** Springs: neighbours near, all others apart. The same picture each time. */
@@ -138,7 +137,7 @@ function springs(f) {
   const a = 0.5 * Math.atan2(2 * c(x, mx, y, my), c(x, mx, x, mx) -
     c(y, my, y, my));
   return { x: x.map((v, i) => v * Math.cos(a) + y[i] * Math.sin(a)),
-    y: y.map((v, i) => v * Math.cos(a) - x[i] * Math.sin(a)), near: Infinity };
+    y: y.map((v, i) => v * Math.cos(a) - x[i] * Math.sin(a)) };
 }
 
 function place(f) {

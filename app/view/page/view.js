@@ -78,14 +78,8 @@ function fabricOf(info, dev, links) {
     parallel.set(key, (parallel.get(key) || 0) + 1);
     return { id: i, label, a, b, key, k: parallel.get(key) - 1 };
   });
-  f.at = layout(f);
-  f.links.forEach((l) => {
-    const dx = f.at.x[l.a] - f.at.x[l.b], dy = f.at.y[l.a] - f.at.y[l.b];
-    l.n = parallel.get(l.key);
-    l.round = Math.min(Math.abs(dx), Math.abs(dy)) < 1 &&
-      Math.hypot(dx, dy) > f.at.near + 1;
-  });
-  return f;
+  f.links.forEach((l) => { l.n = parallel.get(l.key); });
+  return Object.assign(f, { at: layout(f) });
 }
 
 /** Shows an entry; what was seen of it before goes on. */
@@ -102,7 +96,7 @@ async function open(entry) {
       news("it does not answer");
       return;
     }
-    Object.assign(e, { links: all.links,
+    Object.assign(e, { links: all.links, all,
       fabric: fabricOf(p.info, p.devices, all.links) });
   }
   // the time that it was not shown is a gap
@@ -117,6 +111,7 @@ async function open(entry) {
     ...e.fabric.name.map((n) => new Option(n, n)));
   redraw();
   paint();
+  display(e);
   tell(e);
   showSelection();
   filterEvents();
@@ -364,12 +359,16 @@ function note(e, all) {
   e.before = { t, delivered: traffic.delivered_packets, links: all.links };
 }
 
-function showCharts(e) {
+/** All that does not change between two answers but with the page's width. */
+function display(e) {
+  const { failovers, recoveries, now_ns } = e.all;
   const pick = (k) => e.points.map((p) => ({ t: p.t, v: p[k] }));
   chart($("chart-rate"), pick("rate"), e.marks);
   chart($("chart-latency"), pick("latency"), e.marks);
-  if (e.story !== undefined)
-    showStory($("story"), $("story-words"), e.story);
+  showStory($("story"), $("story-words"), story(failovers, recoveries));
+  showFailovers(failovers, recoveries);
+  showWays(failovers, now_ns);
+  showFacts();
 }
 
 function keepEvents(e, all) {
@@ -448,21 +447,19 @@ function tell(e) {
     : all ? `${mute}, last word: ${e.words}` : `${mute}; ${e.words}`;
   news(mute);
   document.body.classList.toggle("silent", all);
-  if (e.silent !== all)
+  if (e.silent !== all) {
+    e.silent = all;
     showSelection();
-  e.silent = all;
+  }
 }
 
 function show(e, all) {
   e.dt = e.before ? all.now_ns / 1e9 - e.before.t : 0;
   e.links = all.links;
+  e.all = all;
   paint();
   note(e, all);
-  e.story = story(all.failovers, all.recoveries);
-  showCharts(e);
-  showFailovers(all.failovers, all.recoveries);
-  showWays(all.failovers, all.now_ns);
-  showFacts();
+  display(e);
 }
 
 let polling = false;
@@ -569,7 +566,7 @@ for (const id of ["severity", "place"])
 for (const b of document.querySelectorAll("#zoom button"))
   b.addEventListener("click", () => zoom.key(b.dataset.key));
 /* of a page that is silent, too, and where a scroll bar comes */
-new ResizeObserver(() => state.entry && showCharts(state.entry))
+new ResizeObserver(() => state.entry && display(state.entry))
   .observe($("chart-rate"));
 $("back").addEventListener("click", leaveGroup);
 $("theme").addEventListener("click", () =>
