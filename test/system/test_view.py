@@ -2,105 +2,94 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """reflit-view: what its server answers and refuses, and its page in a real
 headless Chromium, driven by WebDriver [APP-5]; metrics of a living fabric [APP-8]."""
+import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
-import tempfile
-import urllib.request
 
 import openmetrics
 
-from reflit_test import Box, Skip, case, main
+from browser import Browser
+from played import LINKS, Played, boards, is_across, torus_3d, tree
+from reflit_test import Box, case, first_line, main
 from shown import VIEW, Shown, fetch, until
 
 TORUS = 'fabric: { topology = "torus"; dims = [4, 4]; };\n'
 LARGE = 'fabric: { topology = "torus"; dims = [6, 6, 6]; };\n'
 
 
-class Browser:
-    """Headless Chromium behind chromedriver: WebDriver by hand."""
-
-    def __init__(self):
-        driver = shutil.which("chromedriver")
-        chromium = shutil.which("chromium")
-        if driver is None or chromium is None:
-            raise Skip("chromium and chromedriver are not installed")
-        self.dir = tempfile.mkdtemp(prefix="reflit-chromium-")
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
-        self.base = "http://127.0.0.1:%d" % port
-        self.session = None
-        self.driver = subprocess.Popen(
-            [driver, "--port=%d" % port], stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.dir))
-        until(lambda: self.call("GET", "/status")["ready"])
-        # by pipes: the driver finds no port where no file names localhost
-        args = ["--remote-debugging-pipe", "--headless", "--no-sandbox",
-                "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-                "--disable-background-networking", "--disable-sync",
-                "--disable-component-update", "--window-size=1500,1000",
-                "--user-data-dir=" + os.path.join(self.dir, "profile")]
-        made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"args": args, "binary": chromium}}}})
-        self.session = "/session/" + made["sessionId"]
-
-    def call(self, method, path, body=None):
-        data = None if method != "POST" else json.dumps(body or {}).encode()
-        req = urllib.request.Request(
-            self.base + path, data=data, method=method,
-            headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(req, timeout=90) as r:
-            return json.loads(r.read())["value"]
-
-    def go(self, url):
-        self.call("POST", self.session + "/url", {"url": url})
-
-    def script(self, text, *args):
-        return self.call("POST", self.session + "/execute/sync",
-                         {"script": text, "args": list(args)})
-
-    def click(self, css):
-        """A real click, where the element is."""
-        found = self.call("POST", self.session + "/element",
-                          {"using": "css selector", "value": css})
-        element = list(found.values())[0]
-        self.call("POST", "%s/element/%s/click" % (self.session, element))
-
-    def keys(self, text):
-        self.call("POST", self.session + "/actions", {"actions": [{
-            "type": "key", "id": "k", "actions": [
-                {"type": t, "value": c} for c in text
-                for t in ("keyDown", "keyUp")]}]})
-
-    def text(self, css):
-        return self.script("return document.querySelector(arguments[0])"
-                           "?.textContent", css)
-
-    def errors(self):
-        log = self.call("POST", self.session + "/se/log", {"type": "browser"})
-        return [e["message"] for e in log if e["level"] == "SEVERE"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if self.session:
-            try:
-                self.call("DELETE", self.session)
-            except OSError:
-                pass
-        self.driver.terminate()
-        self.driver.wait()
-        shutil.rmtree(self.dir, ignore_errors=True)
+# where the pictures are left that the last case takes
+PICTURES = os.path.join(os.path.dirname(VIEW), "..", "view-pictures")
 
 
 def link_state(page, name):
     return page.script("return document.querySelector(arguments[0])"
                        ".dataset.state", '[data-link="%s"]' % name)
+
+
+# one browser for the cases that need no new one: to start it takes long
+SHARED = contextlib.ExitStack()
+BROWSERS = []
+
+
+def browser():
+    if not BROWSERS:
+        BROWSERS.append(SHARED.enter_context(Browser()))
+    return BROWSERS[0]
+
+
+@contextlib.contextmanager
+def shown_processes(box, *processes):
+    """Played processes and a page of them, open at its first entry."""
+    args = [a for p in processes for a in ("--socket", p.tel.path)]
+    view = subprocess.Popen([VIEW, "--listen", "127.0.0.1:0", "--allow-orders",
+                             *args], stdout=subprocess.PIPE, text=True)
+    try:
+        page = browser()
+        page.go(first_line(view).split()[0])
+        until(lambda: page.count(".node") > 0)
+        yield page
+    finally:
+        view.terminate()
+        view.wait()
+        view.stdout.close()
+
+
+def choose(page, css, text):
+    """Chooses an option by a part of its text, as a person does."""
+    assert page.script("""
+        const e = document.querySelector(arguments[0]);
+        const o = [...e.options].find((v) => v.text.includes(arguments[1]));
+        if (!o)
+          return false;
+        e.value = o.value;
+        e.dispatchEvent(new Event("change"));
+        return true;""", css, text), (css, text)
+
+
+def events(page):
+    return page.script("return [...document.querySelectorAll('#events li')]"
+                       ".map(e => e.textContent.replace(/.* ms /, ''))")
+
+
+def points(page):
+    """How many points the chart of delivered packets has."""
+    return (page.script("return document.querySelector("
+                        "'#chart-rate .series')?.getAttribute('d')")
+            or "").count("L")
+
+
+def is_grey(page):
+    return page.script("return getComputedStyle(document.querySelector("
+                       "'#fabric')).filter") != "none"
+
+
+def view_box(page):
+    return [float(v) for v in page.script(
+        "return document.querySelector('#fabric').getAttribute('viewBox')"
+    ).split()]
 
 
 @case
@@ -295,4 +284,317 @@ def without_orders_the_buttons_are_off_and_say_why():
         show.end()
 
 
-main()
+@case
+def a_silent_process_is_grey_until_it_answers_and_another_is_opened_anew():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        one.events = ["1.0 ms s0: s0-s1#0 up, epoch 1"]
+        with shown_processes(box, one) as page:
+            until(lambda: points(page) > 1 and not is_grey(page))
+            one.tel.stop()
+            until(lambda: is_grey(page))
+            words = page.text("#summary")
+            assert re.match(r"silent since \d\d:\d\d:\d\d UTC, last word: "
+                            r"[\d.]+ s, sent .*; links 4 of 4 up$", words), words
+            assert page.text("#news") in words
+            assert "--allow-orders" not in page.text("#selection")
+            page.click('[data-device="s0"]')
+            assert page.script("return [...document.querySelectorAll("
+                               "'[data-order]')].every(b => b.disabled)")
+            before = points(page)
+            one.tel.listen()
+            until(lambda: not is_grey(page) and points(page) > before)
+            assert page.text("#news") == ""
+            assert page.text("#selection h2") == "device s0"
+            # the same socket, but another process
+            one.tel.stop()
+            until(lambda: is_grey(page))
+            one.pid, one.events = 12, ["1.0 ms s1: s1-e1 up, epoch 1"]
+            one.tel.listen()
+            until(lambda: not is_grey(page) and events(page) == [
+                "s1: s1-e1 up, epoch 1"])
+            assert page.count("#source option") == 1
+            assert "(12)" in page.text("#source")
+        one.tel.stop()
+
+
+@case
+def events_are_filtered_by_severity_and_by_place():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        one.events = ["%d.5 ms %s" % (i, t) for i, t in enumerate((
+            "s0: s0-s1#0 up, epoch 1", "s0: port 1: holds, 3 packets queued",
+            "s0: s0-s1#0 dead, detector phy", "s1: s1-e1 dead, detector fec",
+            "alarm raised: endpoint e1: unreachable: no way",
+            "alarm over: link s0-s1#0: link-down",
+            "gave up packet 5 of e0 to e1: retries"))]
+        texts = [e.split(" ms ")[1] for e in one.events]
+        with shown_processes(box, one) as page:
+            until(lambda: len(events(page)) == 7)
+            for least, want in (("critical", [4]), ("major", [2, 3, 4, 6]),
+                                ("minor", [1, 2, 3, 4, 6])):
+                choose(page, "#severity", least)
+                assert events(page) == [texts[i] for i in want[::-1]], least
+            choose(page, "#place", "e1")
+            assert events(page) == [texts[i] for i in (6, 4, 3)]
+            choose(page, "#severity", "any")
+            choose(page, "#place", "selected")
+            assert len(events(page)) == 7
+            page.script("document.querySelector(arguments[0]).focus()",
+                        '[data-link="s0-s1#0"]')
+            page.keys("\ue007")
+            until(lambda: events(page) == [texts[i] for i in (5, 2, 0)])
+            page.click('[data-device="s1"]')
+            # a link of it tells of it, too
+            until(lambda: events(page) == [texts[i] for i in (5, 3, 2, 0)])
+            one.events.append("9.5 ms s1: s1-e1 up, epoch 2")
+            until(lambda: events(page)[0] == "s1: s1-e1 up, epoch 2")
+            # nothing is asked for again
+            asked = [int(c.split(",")[1]) for c in one.asked("events")]
+            assert asked == sorted(asked) and asked[-1] >= 7, asked
+            assert asked.count(0) <= 3, asked
+        one.tel.stop()
+
+
+@case
+def the_picture_is_zoomed_by_keys_buttons_wheel_and_drag():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        with shown_processes(box, one) as page:
+            full = view_box(page)
+            page.keys("+")
+            near = view_box(page)
+            assert near[2] < full[2] and near[3] < full[3], near
+            page.keys("-")
+            assert view_box(page) == full
+            page.keys("-")
+            assert view_box(page) == full  # there is no more
+            page.click('#zoom [data-key="+"]')
+            assert view_box(page) == near
+            page.keys("\ue014")
+            assert view_box(page)[0] > near[0]
+            page.keys("0")
+            assert view_box(page) == full
+            # the place under the wheel stays: the left one, at the left
+            left = page.place('[data-device="e0"]')
+            page.wheel(left, -240)
+            assert view_box(page)[2] < full[2]
+            now = page.place('[data-device="e0"]')
+            assert abs(now[0] - left[0]) < 4 and abs(now[1] - left[1]) < 4
+            # by dragging, which selects nothing
+            page.drag(now, (now[0] - 60, now[1]))
+            moved = page.place('[data-device="e0"]')
+            assert abs(moved[0] - (now[0] - 60)) < 4, (now, moved)
+            assert page.count(".selected") == 0
+            page.click('[data-device="s0"]')
+            assert page.text("#selection h2") == "device s0"
+        one.tel.stop()
+
+
+@case
+def several_processes_of_a_fabric_are_one_picture():
+    with Box() as box:
+        left = Played(box.path("l"), 11, "left", ["e0", "s0"])
+        right = Played(box.path("r"), 12, "right", ["s1", "e1"])
+        other = Played(box.path("o"), 13, config="other.cfg")
+        right.down["s1-e1"] = "DEAD"
+        left.events = ["1.0 ms s0: e0-s0 up, epoch 1"]
+        right.events = ["2.0 ms s1: s1-e1 dead, detector phy"]
+        with shown_processes(box, left, right, other) as page:
+            options = page.script("return [...document.querySelectorAll("
+                                  "'#source option')].map(o => o.text)")
+            assert options == [
+                "all of figure1.cfg: left, right", "figure1.cfg left (11)",
+                "figure1.cfg right (12)", "other.cfg (13)"], options
+
+            def states():
+                return [link_state(page, n) for n in LINKS]
+
+            until(lambda: states() == ["UP", "UP", "UP", "DEAD"])
+            until(lambda: "links 3 of 4 up" in page.text("#summary"))
+            until(lambda: len(events(page)) == 2)
+            # an order goes to who has the device
+            page.click('[data-device="s1"]')
+            page.click('[data-order="crash"]')
+            until(lambda: right.asked("order") == [
+                "/reflit/order,device s1 crash"])
+            assert left.asked("order") == []
+            # one that is silent: what only it knows is grey, the rest goes on
+            right.tel.stop()
+            until(lambda: states() == ["UP", "UP", "UP", "silent"])
+            assert not is_grey(page)
+            assert page.text("#summary").startswith("right silent since ")
+            assert page.script("return [...document.querySelectorAll("
+                               "'.node.away')].map(e => e.dataset.device)"
+                               ) == ["e1"]
+            # begun anew, it is of the same picture
+            right.pid, right.down = 22, {}
+            right.tel.listen()
+            until(lambda: states() == ["UP"] * 4)
+            assert len(events(page)) >= 2
+            choose(page, "#source", "left (11)")
+            until(lambda: states() == ["UP", "UP", "UP", "remote"])
+        for p in (left, right, other):
+            p.tel.stop()
+
+
+@case
+def what_was_seen_of_a_process_is_kept_while_another_is_shown():
+    with Box() as box:
+        one, two = Played(box.path("a"), 11), Played(box.path("b"), 12)
+        one.events = ["1.0 ms s0: s0-s1#0 up, epoch 1"]
+        with shown_processes(box, one, two) as page:
+            until(lambda: points(page) >= 4 and len(events(page)) == 1)
+            before = points(page)
+            choose(page, "#source", "(12)")
+            until(lambda: events(page) == [] and 0 < points(page) < before)
+            one.events.append("2.0 ms s0: s0-s1#0 retrains")
+            choose(page, "#source", "(11)")
+            assert points(page) >= before and len(events(page)) >= 1
+            until(lambda: len(events(page)) == 2)
+            # of one that is silent, too
+            one.tel.stop()
+            until(lambda: is_grey(page))
+            choose(page, "#source", "(12)")
+            until(lambda: events(page) == [] and not is_grey(page))
+            choose(page, "#source", "(11)")
+            assert points(page) >= before and len(events(page)) == 2
+            until(lambda: page.text("#summary").startswith("silent since "))
+        two.tel.stop()
+
+
+@case
+def loads_are_seen_as_colour_and_as_width():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        one.rates = dict(zip(LINKS, (0, 2000, 6000, 10000)))
+        with shown_processes(box, one) as page:
+            def look(what):
+                return page.script(
+                    "return [...document.querySelectorAll('.link .wire')].map("
+                    "e => getComputedStyle(e)[arguments[0]])", what)
+
+            until(lambda: len(set(look("stroke"))) == 4)
+            widths = [float(w[:-2]) for w in look("strokeWidth")]
+            assert widths == sorted(set(widths)), widths
+            key = page.script("""return [...document.querySelectorAll(
+                '#legend .idle, #legend .load1, #legend .load3, #legend .load4'
+                )].map(e => getComputedStyle(e, '::before').borderTopColor)""")
+            assert key == look("stroke"), (key, look("stroke"))
+            assert page.text("#busiest").endswith("k flits a second")
+        one.tel.stop()
+
+
+@case
+def devices_stand_apart_in_every_layout():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        with shown_processes(box, one) as page:
+            for topology, dims, at, ends, links in (
+                    torus_3d(4), tree(16), boards(3)):
+                near = [[] for _ in at + ends]
+                for a, b in links:
+                    near[a].append(b)
+                    near[b].append(a)
+                where = page.script(
+                    "return import('/layout.js').then((m) => {"
+                    "  const v = m.layout(arguments[0]);"
+                    "  return v.x.map((x, i) => [x, v.y[i]]); })",
+                    {"topology": topology, "dims": dims, "neighbours": near,
+                     "name": ["d%d" % i for i in range(len(at + ends))],
+                     "kind": ["switch"] * len(at) + ["endpoint"] * len(ends),
+                     **{c: [p[k] for p in at + ends]
+                        for k, c in enumerate("xyz")}})
+                for i, (x, y) in enumerate(where):
+                    for j, (u, v) in enumerate(where[:i]):
+                        # half of their widths and heights, of both
+                        w = 19 + (19 if i < len(at) else 11)
+                        h = 15 + (15 if i < len(at) else 11)
+                        if j >= len(at):
+                            w = h = 22
+                        assert abs(x - u) >= w or abs(y - v) >= h, (
+                            topology, i, j, x, y, u, v)
+                if topology == "torus":
+                    # only what wraps around runs across other switches
+                    assert sum(is_across(where[:len(at)], a, b)
+                               for a, b in links if b < len(at)) == 48
+            # and that bends
+            assert page.script("""
+                return import("/draw.js").then(({ Picture }) => {
+                  const s = document.createElementNS(
+                    "http://www.w3.org/2000/svg", "svg");
+                  new Picture(s, [0, 1, 2].map((id) => ({ id, label: "n" + id,
+                    x: 100 * id, y: 0 })), [[0, 1], [0, 2]].map(([a, b], id) =>
+                    ({ id, label: "l" + id, a, b, k: 0, n: 1 })), {});
+                  return [...s.querySelectorAll(".wire")].map((e) => Math.abs(
+                    /Q\\S+ (\\S+)/.exec(e.getAttribute("d"))[1]) > 5); })"""
+                               ) == [False, True]
+            # figure 1 lies flat
+            until(lambda: page.count(".node") == 4)
+            all_ = view_box(page)
+            assert all_[2] > 2 * all_[3], all_
+        one.tel.stop()
+
+
+@case
+def nothing_that_goes_on_is_told_aloud():
+    with Box() as box:
+        one = Played(box.path("a"), 11)
+        with shown_processes(box, one) as page:
+            page.click('[data-device="s0"]')
+            page.script("""
+                const all = "[aria-live], [role=status], [role=alert], [role=log]";
+                window.told = 0;
+                for (const e of document.querySelectorAll(all))
+                  new MutationObserver(() => window.told++).observe(e,
+                    { childList: true, characterData: true, subtree: true });""")
+            words, was = page.text("#summary"), points(page)
+            until(lambda: page.text("#summary") != words
+                  and points(page) > was + 2)
+            assert page.script("return window.told") == 0
+            one.tel.stop()
+            until(lambda: page.script("return window.told") > 0)
+            told = page.script("return window.told")
+            until(lambda: len(one.tel.peers) == 0)
+            assert page.script("return window.told") == told
+
+
+@case
+def the_page_fits_and_is_seen_from_480_to_2560_pixels():
+    def fits(page, name, width):
+        page.size(width)
+        until(lambda: page.script("return innerWidth") == width)
+        # a chart has the width of its place
+        until(lambda: page.script("""
+            return [...document.querySelectorAll('.chart > svg')].every((e) =>
+              e.clientWidth === 0 || !e.hasAttribute('viewBox') ||
+              Math.abs(e.viewBox.baseVal.width - e.clientWidth) < 2)"""))
+        assert page.script("return document.documentElement.scrollWidth"
+                           ) <= width, (name, width)
+        charts = page.script("return [...document.querySelectorAll('.chart')]"
+                             ".map(e => e.clientWidth)")
+        assert min(charts) >= 200 and max(charts) <= width, charts
+        return page.picture(os.path.join(PICTURES, "%s-%d.png" % (name, width)),
+                            "#fabric")
+
+    with Box() as box, Shown(box, TORUS) as show:
+        page = browser()
+        page.go(show.url)
+        for state in ("healthy", "failed-over", "silent"):
+            until(lambda: points(page) > 3)
+            if state == "failed-over":
+                assert show.order("link s1.1-s1.2 down")[1]["result"] == 0
+                until(lambda: page.text("#story-words").startswith("s1.1-s1.2"))
+            elif state == "silent":
+                show.reflit.kill()
+                until(lambda: is_grey(page))
+            for width in (480, 1024, 1280, 2560):
+                colours, bright = fits(page, state, width)
+                assert colours > 100 and (bright > 1000) == (
+                    state != "silent"), (state, width, colours, bright)
+        page.keys("t")
+        assert fits(page, "silent-dark", 1280)[1] < 1000
+
+
+with SHARED:
+    main()

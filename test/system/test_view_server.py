@@ -18,67 +18,10 @@ import time
 VIEW = os.path.abspath(sys.argv[1])
 sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
 import openmetrics  # noqa: E402
+from played import Telemetry, listed  # noqa: E402
 from reflit_test import Box, Skip, case, first_line, main  # noqa: E402
 
 ORDER = {"X-Reflit-Order": "1"}
-
-
-class Telemetry:
-    """A socket as DPDK's: it greets, and answers each command by its name."""
-
-    def __init__(self, path, answers, hello=None, most=16384):
-        self.path, self.answers, self.asked = path, answers, []
-        self.hello = hello or json.dumps(
-            {"version": "DPDK", "pid": 1, "max_output_len": most}).encode()
-        self.most = most
-        self.peers = []
-        self.listen()
-
-    def listen(self):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.sock.bind(self.path)
-        self.sock.listen()
-        threading.Thread(target=self.serve, args=(self.sock,),
-                         daemon=True).start()
-
-    def serve(self, sock):
-        while True:
-            try:
-                peer, _ = sock.accept()
-            except OSError:
-                return
-            self.peers.append(peer)
-            peer.send(self.hello)
-            threading.Thread(target=self.talk, args=(peer,),
-                             daemon=True).start()
-
-    def talk(self, peer):
-        while True:
-            try:
-                cmd = peer.recv(1024).decode()
-            except OSError:
-                return
-            if not cmd:
-                return
-            self.asked.append(cmd)
-            name, _, arg = cmd.partition(",")
-            value = self.answers.get(name)
-            if callable(value):
-                value = value(arg)
-            if not isinstance(value, bytes):
-                value = json.dumps({name: value}).encode()
-            try:
-                peer.send(value[:self.most])
-            except OSError:
-                return
-
-    def stop(self):
-        self.sock.shutdown(socket.SHUT_RDWR)
-        self.sock.close()
-        for peer in self.peers:
-            peer.close()
-        self.peers = []
-        os.unlink(self.path)
 
 
 class View:
@@ -303,11 +246,6 @@ def only_a_page_that_calls_us_by_our_name_is_answered():
 
 FABRIC = {"config": 'a "b"\\c\n.cfg', "process": "left", "version": "0.2.0",
           "now_ns": 2500000000, "failovers": 3, "events": 7}
-
-
-def listed(**columns):
-    n = len(next(iter(columns.values())))
-    return {"start": 0, "count": n, "total": n, **columns}
 
 
 ANSWERS = {

@@ -2,7 +2,7 @@
 // Lines over time, with marks where links died.
 
 const NS = "http://www.w3.org/2000/svg";
-const W = 600, H = 140, LEFT = 48, BOTTOM = 18;
+const H = 140, LEFT = 48, BOTTOM = 18;
 
 export function svg(tag, attrs = {}, parent = null) {
   const e = document.createElementNS(NS, tag);
@@ -33,8 +33,8 @@ export function short(v) {
  */
 export function chart(el, points, marks) {
   el.replaceChildren();
+  const W = Math.max(200, el.clientWidth);
   el.setAttribute("viewBox", `0 0 ${W} ${H}`);
-  el.setAttribute("preserveAspectRatio", "none");
   if (points.length < 2)
     return;
   const t0 = points[0].t, t1 = points[points.length - 1].t;

@@ -5,22 +5,31 @@ import { svg } from "/charts.js";
 
 const PAD = 60;
 
-/** The meaning of a state for people: idle, ok, wait, cut, or away: planned, or
- * another process's. */
+/** The meaning of a state for people: idle, ok, wait, cut, or away: planned,
+ * another process's, or of a process that is silent. */
 export function kindOf(state) {
   if (state === "UP")
     return "ok";
-  if (["disabled", "removed", "remote"].includes(state))
+  if (["disabled", "removed", "remote", "silent"].includes(state))
     return "away";
   return ["cut", "LOOPBACK", "DAMPED", "OFF", "DEAD"].includes(state) ? "cut"
     : "wait";
 }
 
-function curve(a, b, k, n) {
+/* Whether the straight way from a to b runs across another switch. */
+function isAcross(nodes, a, b) {
+  const dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy || 1;
+  return nodes.some((v) => {
+    const t = ((v.x - a.x) * dx + (v.y - a.y) * dy) / square;
+    return !v.endpoint && v !== a && v !== b && t > 0 && t < 1 &&
+      Math.hypot(a.x + t * dx - v.x, a.y + t * dy - v.y) < 15;
+  });
+}
+
+function curve(a, b, { k, n }, round) {
   const dx = b.x - a.x, dy = b.y - a.y, len = Math.hypot(dx, dy) || 1;
-  // parallel links bend apart; links that wrap around a grid bend more
-  const wrap = len > 280 ? len * 0.12 : 0;
-  const bend = (k - (n - 1) / 2) * 26 + wrap;
+  // parallel links bend apart; those that would run across a switch bend more
+  const bend = (k - (n - 1) / 2) * 26 + (round ? len * 0.12 : 0);
   const mx = (a.x + b.x) / 2 - dy / len * bend;
   const my = (a.y + b.y) / 2 + dx / len * bend;
   return { d: `M${a.x} ${a.y}Q${mx} ${my} ${b.x} ${b.y}`,
@@ -40,8 +49,9 @@ export class Picture {
     el.replaceChildren();
     const xs = nodes.map((v) => v.x), ys = nodes.map((v) => v.y);
     const x0 = Math.min(...xs) - PAD, y0 = Math.min(...ys) - PAD;
-    el.setAttribute("viewBox", [x0, y0, Math.max(...xs) + PAD - x0,
-      Math.max(...ys) + PAD - y0].map((v) => v.toFixed(1)).join(" "));
+    /** all of it, as a viewBox has it */
+    this.box = [x0, y0, Math.max(...xs) + PAD - x0, Math.max(...ys) + PAD - y0];
+    this.thin = Math.min(1, Math.sqrt(60 / links.length));
     this.wires = svg("g", {}, el);
     this.flashes = svg("g", {}, el);
     const tops = svg("g", {}, el);
@@ -60,7 +70,8 @@ export class Picture {
   }
 
   addLink(l, on) {
-    const c = curve(this.at.get(l.a), this.at.get(l.b), l.k, l.n);
+    const a = this.at.get(l.a), b = this.at.get(l.b);
+    const c = curve(a, b, l, isAcross([...this.at.values()], a, b));
     const g = svg("g", { class: "link idle", tabindex: 0, role: "button",
       "data-link": l.label, "aria-label": "link " + l.label }, this.wires);
     svg("title", {}, g).textContent = l.label;
@@ -69,7 +80,7 @@ export class Picture {
       g);
     const mark = svg("text", { x: c.mid.x, y: c.mid.y }, g);
     this.pick(g, "link", l.id, on);
-    this.links.set(l.id, { g, wire, mark, l });
+    this.links.set(l.id, { g, wire, mark, l, look: ["idle"] });
   }
 
   addNode(v, tops, on) {
@@ -85,8 +96,9 @@ export class Picture {
       svg("rect", { x: v.x - w / 2, y: v.y - 15, width: w, height: 30,
         rx: 5 }, g);
     }
-    svg("text", { x: v.x, y: v.y, "font-size": v.endpoint ? 8
-      : v.label.length > 6 && !v.group ? 9 : 12 }, g).textContent = v.label;
+    svg("text", { x: v.x, y: v.y, "font-size": v.group ? 12 : v.endpoint
+      ? Math.min(8, 36 / v.label.length) : Math.min(12, 58 / v.label.length) },
+    g).textContent = v.label;
     this.pick(g, v.group ? "group" : "device", v.id, on);
     this.nodes.set(v.id, g);
   }
@@ -97,18 +109,22 @@ export class Picture {
     if (!e)
       return;
     const kind = kindOf(state);
-    const look = kind === "ok" && share === 0 ? "idle" : kind;
-    const selected = e.g.classList.contains("selected") ? " selected" : "";
-    e.g.setAttribute("class", "link " + look + selected);
+    const look = kind !== "ok" ? kind : share === 0 ? "idle"
+      : `ok load${Math.min(4, Math.ceil(4 * share))}`;
+    e.g.classList.remove(...e.look);
+    e.look = look.split(" ");
+    e.g.classList.add(...e.look);
     e.g.setAttribute("data-state", state);
     e.g.setAttribute("aria-label", text);
     e.wire.setAttribute("stroke-width",
-      (1.5 + 7.5 * Math.sqrt(share)).toFixed(1));
+      (1.5 + 7.5 * this.thin * Math.sqrt(share)).toFixed(1));
     e.mark.textContent = kind === "cut" ? "\u2715" : "";
   }
 
-  setNode(id, bad) {
+  /** away: planned, silent, or another process's */
+  setNode(id, bad, away = false) {
     this.nodes.get(id)?.classList.toggle("bad", bad);
+    this.nodes.get(id)?.classList.toggle("away", away);
   }
 
   select(kind, id) {
@@ -118,6 +134,10 @@ export class Picture {
       this.links.get(id)?.g.classList.add("selected");
     else if (kind)
       this.nodes.get(id)?.classList.add("selected");
+    // where one device is looked at, the links of others fade
+    this.el.classList.toggle("one", kind === "device");
+    for (const { g, l } of this.links.values())
+      g.classList.toggle("of", l.a === id || l.b === id);
   }
 
   /** A ring at the device whose packets loop back. */

@@ -8,34 +8,53 @@ export const FLAT_MAX = 150;
 
 const isSwitch = (f, d) => f.kind[d] === "switch";
 
-/** Endpoints stand around the switch that holds them. */
-function placeEndpoints(f, x, y) {
-  const seen = new Map();
+/** Endpoints stand around the switch that holds them; under it, in a tree; on
+ * a board, whose switches all hold them, in a row of their own. */
+function placeEndpoints(f, { x, y, row }) {
+  const held = new Map(), board = f.topology.startsWith("board");
   f.kind.forEach((kind, d) => {
-    if (kind !== "endpoint" || x[d] !== undefined)
-      return;
     const s = f.neighbours[d].find((n) => isSwitch(f, n));
-    if (s === undefined || x[s] === undefined)
+    if (kind !== "endpoint" || x[d] !== undefined || x[s] === undefined)
       return;
-    const k = seen.get(s) || 0;
-    seen.set(s, k + 1);
-    const angle = Math.PI * (0.25 + k * 0.34);
-    x[d] = x[s] + 42 * Math.cos(angle);
-    y[d] = y[s] + 42 * Math.sin(angle);
+    const at = board ? y[s] : s;
+    held.set(at, [...(held.get(at) ?? []), { d, s }]);
   });
+  const right = Math.max(...x.filter((v) => v !== undefined), STEP / 2);
+  for (const all of held.values())
+    all.forEach(({ d, s }, k) => {
+      const angle = Math.PI * (0.25 + k * 0.34);
+      const mid = k % 4 - (Math.min(4, all.length) - 1) / 2;
+      x[d] = board ? (right + STEP / 2) * (k + 0.5) / all.length
+        : x[s] + (f.topology === "fat-tree" ? 24 * mid : 42 * Math.cos(angle));
+      y[d] = y[s] + (board ? row / 2 : f.topology === "fat-tree"
+        ? 45 + 26 * Math.floor(k / 4) : 42 * Math.sin(angle));
+    });
 }
 
 function grid(f) {
   const x = [], y = [], dims = f.dims;
-  const columns = dims.length === 3 ? Math.ceil(Math.sqrt(dims[2])) : 1;
+  const deep = dims.length === 3;
   f.kind.forEach((kind, d) => {
     if (kind !== "switch")
       return;
-    const slice = dims.length === 3 ? f.z[d] : 0;
-    x[d] = f.x[d] * STEP +
-      (slice % columns) * (dims[0] + 0.6) * STEP;
-    y[d] = (dims.length > 1 ? f.y[d] * STEP : 0) +
-      Math.floor(slice / columns) * ((dims[1] || 1) + 0.6) * STEP;
+    x[d] = f.x[d] * STEP + (deep ? f.z[d] * (dims[0] + 0.6) * STEP : 0);
+    y[d] = dims.length > 1 ? f.y[d] * STEP : 0;
+  });
+  return { x, y };
+}
+
+/* What an oblique view adds for each step of z. */
+const DX = 54, DY = 42;
+
+/** Three dimensions, seen obliquely: no link runs across a switch. */
+function oblique(f) {
+  const x = [], y = [], deep = f.dims[2] - 1;
+  const right = deep * DX + 100, down = deep * DY + 80;
+  f.kind.forEach((kind, d) => {
+    if (kind !== "switch")
+      return;
+    x[d] = f.x[d] * right + f.z[d] * DX;
+    y[d] = f.y[d] * down - f.z[d] * DY;
   });
   return { x, y };
 }
@@ -48,13 +67,14 @@ function rows(f, up) {
       count.set(f.x[d], (count.get(f.x[d]) || 0) + 1);
   });
   const widest = Math.max(1, ...count.values());
+  const row = STEP * Math.max(...up ? [1.7, widest / 5] : [2.2, widest / 3]);
   f.kind.forEach((kind, d) => {
     if (kind !== "switch")
       return;
     x[d] = (f.y[d] + 0.5) * STEP * widest / count.get(f.x[d]);
-    y[d] = (up ? -1 : 1) * f.x[d] * STEP * 1.7;
+    y[d] = (up ? -1 : 1) * f.x[d] * row;
   });
-  return { x, y };
+  return { x, y, row };
 }
 
 /** Groups on a circle, members of each on a small one. */
@@ -65,7 +85,7 @@ function circles(f) {
       size.set(f.x[d], (size.get(f.x[d]) || 0) + 1);
   });
   const small = Math.max(40, ...[...size.values()].map((n) => n * 16));
-  const large = Math.max(small * 2.4, size.size * small * 0.42);
+  const large = Math.max(small * 2.4, size.size * (small + 50) * 0.36);
   f.kind.forEach((kind, d) => {
     if (kind !== "switch")
       return;
@@ -111,13 +131,19 @@ function springs(f) {
       y[a] += fy[a] * by;
     });
   }
-  return { x, y };
+  // its longest extent lies flat
+  const mean = (v) => v.reduce((a, b) => a + b) / n, mx = mean(x), my = mean(y);
+  const c = (u, mu, v, mv) => mean(u.map((w, i) => (w - mu) * (v[i] - mv)));
+  const a = 0.5 * Math.atan2(2 * c(x, mx, y, my), c(x, mx, x, mx) -
+    c(y, my, y, my));
+  return { x: x.map((v, i) => v * Math.cos(a) + y[i] * Math.sin(a)),
+    y: y.map((v, i) => v * Math.cos(a) - x[i] * Math.sin(a)) };
 }
 
 function place(f) {
   switch (f.topology) {
   case "torus": case "mesh":
-    return grid(f);
+    return f.dims.length === 3 ? oblique(f) : grid(f);
   case "fat-tree":
     return rows(f, true);
   case "boards": case "board":
@@ -174,7 +200,7 @@ function groupsOf(f) {
 /** f: { topology, dims, name[], kind[], x[], y[], z[], neighbours[] } */
 export function layout(f) {
   const at = place(f);
-  placeEndpoints(f, at.x, at.y);
+  placeEndpoints(f, at);
   // devices without a place (without a link) form a row below
   let stray = 0;
   const low = Math.max(0, ...at.y.filter((v) => v !== undefined));

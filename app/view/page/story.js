@@ -3,7 +3,7 @@
 
 import { svg, short } from "/charts.js";
 
-const W = 900, ROW = 26, LEFT = 110, RIGHT = 90, TOGETHER_NS = 1e9;
+const ROW = 26, LEFT = 110, RIGHT = 90, TOGETHER_NS = 1e9;
 
 export function time(ns) {
   return ns < 1e6 ? `${+(ns / 1e3).toPrecision(3)} us`
@@ -19,7 +19,7 @@ export function story(f, r) {
   const ends = [], last = f.link.length - 1;
   let from = Infinity, rec = null;
   for (let i = last; i >= 0; i--)
-    if (f.link[i] === f.link[last] &&
+    if (f.link[i] === f.link[last] && f.process?.[i] === f.process?.[last] &&
         f.at_ns[last] - f.at_ns[i] < TOGETHER_NS &&
         !ends.some((e) => f.device[e] === f.device[i])) {
       ends.unshift(i);
@@ -74,14 +74,17 @@ export function showStory(el, words, s) {
   const all = rows.flatMap((row) => row[1].map((v) => v[1]));
   const lo = Math.floor(Math.log10(Math.max(100, Math.min(...all))));
   const hi = Math.max(lo + 1, Math.ceil(Math.log10(Math.max(...all, 1))));
+  const W = Math.max(320, words.clientWidth); // el has none while it is empty
   const X = (ns) => LEFT + (W - LEFT - RIGHT) *
     Math.max(0, (Math.log10(Math.max(ns, 1)) - lo) / (hi - lo));
   el.setAttribute("viewBox", `0 0 ${W} ${ROW * rows.length + 22}`);
   for (let p = lo; p <= hi; p++) {
     svg("line", { class: "axis", x1: X(10 ** p), x2: X(10 ** p), y1: 0,
       y2: ROW * rows.length }, el);
-    svg("text", { class: "axis-text", x: X(10 ** p) - 12,
-      y: ROW * rows.length + 16 }, el).textContent = time(10 ** p);
+    // where they are near each other, every second one has its text
+    if ((hi - p) % 2 === 0 || X(10 ** (lo + 1)) - X(10 ** lo) > 48)
+      svg("text", { class: "axis-text", x: X(10 ** p) - 12,
+        y: ROW * rows.length + 16 }, el).textContent = time(10 ** p);
   }
   rows.forEach(([name, steps], i) => {
     const y = ROW * i + ROW / 2;
