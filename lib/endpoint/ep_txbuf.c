@@ -14,6 +14,8 @@
  *                                                          reported
  *                                                          (ep_reach.c)
  *
+ * and never so much that the longest packet does not fit beside it.
+ *
  * A flow is stalled once a probe stays unanswered until its timer expires
  * again, or its peer is unreachable, until a flit of it is acknowledged. Before
  * that, flows that are cut off look like others, and at full load one round
@@ -60,6 +62,15 @@ ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n)
 	       common(ep);
 }
 
+/** Flits that stalled flows may hold. */
+static uint32_t
+stalled_most(const struct rl_ep *ep)
+{
+	const uint32_t size = ep->cfg.tx_buffer_flits;
+
+	return rl_min_u32(size / TX_STALLED, size - ep->cfg.max_packet_flits);
+}
+
 bool
 ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n)
 {
@@ -69,8 +80,7 @@ ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n)
 	uint32_t left, all;
 
 	if (rl_unlikely(flow->flags & EPF_STALLED))
-		return ep->tx_stalled + n <=
-		       ep->cfg.tx_buffer_flits / TX_STALLED;
+		return ep->tx_stalled + n <= stalled_most(ep);
 	left = common(ep) - ep->tx_common +
 	       (ep->tx_own > of_level ? ep->tx_own - of_level : 0);
 	all = of_level + left; /* the level's limit */
@@ -81,7 +91,7 @@ ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n)
 bool
 ep_tx_crowded(const struct rl_ep *ep)
 {
-	return ep->tx_stalled > ep->cfg.tx_buffer_flits / TX_STALLED;
+	return ep->tx_stalled > stalled_most(ep);
 }
 
 void

@@ -18,15 +18,21 @@
 static struct fx fx;
 
 static void
-open_shares(void)
+open_buffer(uint32_t flits)
 {
 	struct rl_ep_cfg cfg;
 
 	fx_cfg(&cfg);
 	cfg.window_flits = BUFFER;
-	cfg.tx_buffer_flits = BUFFER;
+	cfg.tx_buffer_flits = flits;
 	cfg.give_up_ns = GIVE_UP_NS;
 	fx_open(&fx, &cfg, 4, 4000);
+}
+
+static void
+open_shares(void)
+{
+	open_buffer(BUFFER);
 }
 
 static int
@@ -168,6 +174,27 @@ what_unreachable_peers_hold_beyond_their_share_is_reported(void **state)
 	fx_close(&fx);
 }
 
+/* Half of a buffer that has room for one packet would stop all that are longer. */
+static void
+the_longest_packet_fits_beside_what_unreachable_peers_hold(void **state)
+{
+	(void)state;
+	for (uint32_t spare = 0; spare < 8; spare += 7) {
+		struct rl_flit *pkt;
+
+		open_buffer(16 + spare);
+		assert_int_equal(fx.cfg.max_packet_flits, 16);
+		fill(1, 7);
+		no_way(1u << 1);
+		assert_int_equal(fx.nreports, spare == 0);
+		assert_int_equal(offer(2, 0, 16), 0);
+		pkt = fx_poll_one(&fx, 0);
+		assert_int_equal(pkt->dst, 2);
+		fx_drop(&fx, pkt);
+		fx_close(&fx);
+	}
+}
+
 static void
 flows_that_stall_later_take_the_room_of_unreachable_peers(void **state)
 {
@@ -230,6 +257,7 @@ main(void)
 		cmocka_unit_test(the_last_quarter_is_dealt_out_to_flows_alike),
 		cmocka_unit_test(stalled_flows_share_half_of_it_and_the_others_the_rest),
 		cmocka_unit_test(what_unreachable_peers_hold_beyond_their_share_is_reported),
+		cmocka_unit_test(the_longest_packet_fits_beside_what_unreachable_peers_hold),
 		cmocka_unit_test(flows_that_stall_later_take_the_room_of_unreachable_peers),
 		cmocka_unit_test(no_sender_takes_the_whole_reorder_room),
 	};
