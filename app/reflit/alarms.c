@@ -216,6 +216,7 @@ tell(struct app *app, const struct alarm *a, const char *what)
 	snprintf(text, sizeof(text), "alarm %s: %s: %s%s%.300s", what, a->where,
 		 alarm_word(a->kind), a->why[0] == '\0' ? "" : ": ", a->why);
 	watch_say(&app->watch, text, false);
+	journal_alarm(app, a, what, text);
 }
 
 /* Which of two lists has what the other lacks; what stands, keeps its time. */

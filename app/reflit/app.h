@@ -17,6 +17,7 @@
 #include "facts.h"
 #include "gens.h"
 #include "host.h"
+#include "journal.h"
 #include "options.h"
 #include "outcome.h"
 #include "recorder.h"
@@ -93,6 +94,7 @@ struct app {
 	struct watch watch;
 	struct outcomes outcomes; /**< of orders to the controller */
 	struct alarms alarms;
+	struct journal journal; /**< that alarms go to, too */
 	struct link_state *link; /**< [nlink] */
 	uint64_t start_ns; /**< zero of all times that are shown ... */
 	uint64_t start_real_ns; /**< ... and when that was, since 1970 */

@@ -160,6 +160,7 @@ open_all(struct app *app)
 		ret = app->link == NULL ? -ENOMEM
 					: watch_open(&app->watch, &app->host);
 		app->watch.console = &app->console;
+		journal_open(&app->journal);
 		app->captures.host = &app->host;
 	}
 	if (ret != 0)
@@ -342,6 +343,7 @@ close_all(struct app *app)
 	attach_close(&app->attach);
 	watch_close(&app->watch);
 	alarms_free(&app->alarms);
+	journal_close(&app->journal);
 	rates_free(&app->rates);
 	rates_free(&app->period_rates);
 	tally_free(&app->cleared);

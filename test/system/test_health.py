@@ -5,9 +5,11 @@ alarms, and each `show` as JSON [APP-9]; `--check-cabling` [PHY-6]."""
 import json
 import os
 import re
+import socket
 import subprocess
 
-from reflit_test import FIGURE1, REFLIT, ROOT, Box, Running, case, main
+from reflit_test import (FIGURE1, REFLIT, ROOT, Box, Running, Skip, case,
+                         main)
 
 LOOPED = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "net_ring0"; b = "net_ring1"; } );
@@ -320,6 +322,52 @@ processes = ( { name = "left"; devices = ["e0", "s0"]; },
     for i, dev in ((0, "net_null0"), (1, "net_null3")):
         assert "s0/%d(%s): nothing answers, s1/%d belongs here" % (
             1 + i, dev, 1 + i) in run.out, run.out
+
+
+@case
+def alarms_of_a_unit_go_to_the_journal_with_fields():
+    with Box() as box:
+        os.mkdir(box.path("journal"))
+        journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        journal.bind(box.path("journal/socket"))
+        journal.setblocking(False)
+        # a /run of its own, with this journal
+        there = ("unshare", "-rm", "sh", "-c",
+                 "mount -t tmpfs none /run && "
+                 "mkdir -p /run/systemd/journal && "
+                 "mount --bind %s /run/systemd/journal && "
+                 "exec \"$@\"" % box.path("journal"), "sh")
+        unit = ("sh", "-c", "JOURNAL_STREAM=$(stat -Lc %d:%i /proc/self/fd/2) "
+                "exec \"$@\"", "sh")
+        if subprocess.run(there + ("true",), capture_output=True,
+                          check=False).returncode:
+            raise Skip("no mount namespaces here")
+        lines = ("wait up", "link s0-s1#0 down", "wait dead s0-s1#0",
+                 "show alarms", "link s0-s1#0 up", "wait up", "show alarms")
+        run, _ = ask(box, *lines, wrap=there)
+        try: # no unit started it
+            raise AssertionError(journal.recv(8192))
+        except BlockingIOError:
+            pass
+        run, _ = ask(box, *lines, wrap=there + unit)
+        got = [dict(f.split("=", 1) for f in
+                    journal.recv(8192).decode().split("\n") if f)
+               for _ in range(2)]
+        journal.close()
+    for entry, state, priority in zip(got, ("raised", "over"), "35"):
+        since = entry.pop("REFLIT_SINCE")
+        assert "since " + since in run.out, (since, run.out)
+        assert entry.pop("MESSAGE").startswith(
+            "alarm %s: link s0-s1#0: link-down: cut by command" % state)
+        assert entry == {
+            "PRIORITY": priority, "SYSLOG_IDENTIFIER": "reflit",
+            "MESSAGE_ID": "8b1f4a7c2d0e4f6f9a53c1e07d92b648",
+            "REFLIT_ALARM": "link-down", "REFLIT_SEVERITY": "major",
+            "REFLIT_STATE": state, "REFLIT_WHERE": "link s0-s1#0",
+            "REFLIT_WHY": entry["REFLIT_WHY"],
+            "REFLIT_CONFIG": box.path("fabric.cfg"),
+            "REFLIT_PROCESS": ""}, entry
+        assert entry["REFLIT_WHY"].startswith("cut by command"), entry
 
 
 main()
