@@ -177,8 +177,9 @@ budget_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 			continue;
 		if (!(v > 0 && v * units[i].ns < 1e18))
 			return -ERANGE;
+		/* 0 would be none */
 		((struct options *)to)->budget_ns =
-			(uint64_t)(v * units[i].ns);
+			rl_max_u64((uint64_t)(v * units[i].ns), 1);
 		return 0;
 	}
 	return -EINVAL;

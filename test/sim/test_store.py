@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as tmp:
         check("a store that ends at byte %d goes on" % cut,
               p.returncode == 0 and merged(torn) == whole, p.stderr)
 
-    p = run(*RUN, path("budget"), "--time-budget", "0.000001s")
+    p = run(*RUN, path("budget"), "--time-budget", "0.0000000001s")
     check("a budget ends it, and says what is left", p.returncode == 0 and
           "16 blocks of 2 seeds are left; the same command goes on" in
           p.stdout, p.stdout + p.stderr)
