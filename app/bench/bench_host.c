@@ -238,6 +238,7 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	return work;
 }
 
+/* The row itself, and how its links and endpoints are set. */
 static int
 row_config(const struct bench_shape *s, struct rl_config *cfg)
 {
@@ -400,6 +401,7 @@ build_fabric(struct bench_host *h)
 	return 0;
 }
 
+/* Polls until every link is up. */
 static int
 train(struct bench_host *h)
 {

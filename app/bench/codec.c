@@ -274,6 +274,7 @@ repetition(struct bench *b, const struct working_set *w, unsigned int rep)
 	}
 }
 
+/** Lays the flits of @p w out in order, or shuffled. */
 static void
 arrange(struct bench *b, const struct working_set *w)
 {

@@ -93,6 +93,7 @@ rows_open(struct bench_bare *bare, struct bench_shape s, struct rows **rows)
 	return bench_host_open(&w->three, &s, NULL);
 }
 
+/* One repetition of everything, the bare work before and after. */
 static int
 measure_once(struct rows *w, const struct bench_opts *o, double v[4])
 {
@@ -172,6 +173,7 @@ price_json(const char *name, const struct hop_price *p)
 			 1e3 / p->end_to_end_ns.median);
 }
 
+/* One size of packets and frames, in each way of working. */
 static int
 run_case(const struct bench_opts *o, uint32_t packet_flits,
 	 uint32_t flits_per_frame, struct bench_bare *bare, json_t *runs,

@@ -139,6 +139,7 @@ tags(const struct replay_rig *g, uint32_t bytes, uint64_t for_ns)
 	return n == 0 ? 0 : (double)(now_ns - t0) / (double)n;
 }
 
+/* One repetition: v[series * reps]. */
 static int
 measure_once(struct replay_rig g[2], struct rl_phy_eth *phy, uint32_t flits,
 	     uint64_t for_ns, double *v, unsigned int reps)

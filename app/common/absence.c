@@ -130,6 +130,7 @@ overlap(const struct absence_claim *a, const struct absence_claim *b)
 	       (a->until_ns == 0 || b->since_ns <= a->until_ns);
 }
 
+/** How many endpoints accuse @p peer while @p c lasts. */
 static uint32_t
 accusers(const struct absences *a, const uint32_t *first, uint16_t peer,
 	 const struct absence_claim *c)
@@ -181,6 +182,7 @@ merge(struct absence_claim *out, uint32_t from, uint32_t n,
 	return n + 1;
 }
 
+/** @return how many absences there were, in @p out */
 static uint32_t
 judge(const struct absences *a, const uint32_t *first, uint32_t nep,
       struct absence_claim *out)

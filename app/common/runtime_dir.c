@@ -16,6 +16,7 @@
 
 #define COMMON_DIR "/tmp/dpdk"
 
+/* Owned by this user, and writable by no other. */
 static bool
 is_ours(const struct stat *st)
 {

@@ -116,6 +116,7 @@ report_json(const char *ifname, const struct rl_fault_set *s,
 		"duplicate_failed", (json_int_t)(failed + c->duplicate_lost));
 }
 
+/* Prints and writes what there is. @return 0 or 2 */
 static int
 report(const struct fault_opts *o, const struct rl_xdp_fault *f,
        const struct rl_xdp_copies *copies)
@@ -177,6 +178,7 @@ catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
+/* Puts the program there, serves it until the end, takes it away. */
 static int
 run(const struct fault_opts *o)
 {

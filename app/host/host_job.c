@@ -40,6 +40,7 @@ host_job_pending(struct host_resil *r)
 	return state_of(r) != HOST_JOB_NONE;
 }
 
+/* The thread of jobs: waits, computes, waits. */
 static void *
 job_main(void *ctx)
 {
@@ -130,6 +131,7 @@ prepare_due(const struct host_resil *r, uint64_t now_ns)
 	return now_ns >= r->prepare_ns && rl_controller_idle(r->controller);
 }
 
+/* Whether lcores have orders that are not done. */
 static bool
 orders_open(const struct host *h)
 {

@@ -128,6 +128,7 @@ list_lcores(const uint16_t lcore[], uint32_t n, char *buf, size_t len)
 				       i == 0 ? "" : ",", lcore[i]);
 }
 
+/* The entry with the longest matching prefix of @p name, or NULL. */
 static const struct rl_place *
 find_place(const struct rl_config *cfg, const char *name)
 {

@@ -130,6 +130,7 @@ capture_of(const struct captures *cs, uint32_t link)
 	return NULL;
 }
 
+/* The comment of a frame; NULL: none. */
 static const char *
 comment_of(const struct rl_tap_rec *r, char *buf, size_t len)
 {
@@ -176,6 +177,7 @@ write_frame(struct capture *c, uint32_t i)
 	d->frames += c->error == 0;
 }
 
+/* The oldest frame of all directions. @return its number; -1: none */
 static int
 next_dir(struct capture *c)
 {

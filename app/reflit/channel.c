@@ -70,6 +70,7 @@ channel_open(struct app *app)
 			 cfg->channel.line, err);
 }
 
+/* An event among those of the fabric. */
 static void
 note(struct app *app, enum host_channel_news news, uint32_t process)
 {

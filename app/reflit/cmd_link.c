@@ -294,6 +294,7 @@ order_ports(struct app *app, uint32_t link, enum rl_port_order order)
 				   order);
 }
 
+/* Orders the ports of links up, down, or down once they are empty. */
 int
 cmd_link_order(struct app *app, const char *const arg[])
 {

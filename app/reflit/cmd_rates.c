@@ -266,6 +266,7 @@ badness(const struct app *app, uint32_t dir, const uint64_t limit[ERRORS])
 	return over ? sum : 0.0;
 }
 
+/* The table's end: what it leaves out, and since when is counted. */
 static void
 end_errors(struct app *app, uint32_t left_out, bool none, bool cut)
 {

@@ -54,6 +54,7 @@ error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 	return buf;
 }
 
+/* What a port holds, and may send. */
 static void
 show_buffers(struct app *app, const struct rl_port_info *i)
 {
@@ -179,6 +180,7 @@ cmd_show_replay(struct app *app, RL_UNUSED const char *const arg[])
 	return for_ports(app, "all", show_replay);
 }
 
+/* Counters that are not zero, of one thing. */
 static void
 show_counts(struct app *app, const char *name, const char *what,
 	    const uint64_t *c, const struct counter_kind *kind)

@@ -140,6 +140,7 @@ explain(struct app *app, const char *line)
 			 more ? " | ...; see help all" : "");
 }
 
+/* Cuts off the comment that follows a command, if any. */
 static void
 cut_comment(char *text)
 {

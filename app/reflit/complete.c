@@ -209,6 +209,7 @@ offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
 		add(c, w->word[w->n], word);
 }
 
+/* A choice that only says what is expected. */
 static bool
 is_hint(const char *choice)
 {

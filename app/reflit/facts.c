@@ -133,6 +133,7 @@ value(const struct fact *f)
 	return json_incref(f->list);
 }
 
+/* Of a row: prints it, or adds its facts to @p to. */
 static void
 say(json_t *to, bool text, const char *form, const struct fact *row)
 {

@@ -95,6 +95,7 @@ tell_order(const struct app *app, uint32_t link, struct link_health *h)
 	}
 }
 
+/* A port that is not up: what keeps it down. */
 static void
 tell_port(const struct app *app, uint32_t link, int end,
 	  const struct rl_port_info *i, struct link_health *h)

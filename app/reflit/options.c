@@ -185,6 +185,7 @@ asks(int argc, char **argv, const char *a, const char *b)
 	return argc > 1 && (strcmp(argv[1], a) == 0 || strcmp(argv[1], b) == 0);
 }
 
+/* Whether there is such a file, or none yet. */
 static bool
 is_regular(const char *path)
 {

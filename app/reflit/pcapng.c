@@ -95,6 +95,7 @@ option_text(struct pcapng *p, uint16_t code, const char *text)
 	option(p, code, text, strlen(text));
 }
 
+/* The end of the options and of a block of @p bytes. */
 static int
 end_block(struct pcapng *p, uint32_t bytes)
 {

@@ -80,6 +80,7 @@ on_tab(struct rdline *rdl, const char *line, char *to, unsigned int size,
 	return complete_next(&t->complete, t->app, line, to, size, state);
 }
 
+/* One key. @return whether the prompt goes on */
 static bool
 take_key(struct rdline *rdl, char c)
 {
@@ -150,12 +151,14 @@ prompt_terminal(struct app *app)
 	putchar('\n');
 }
 
+/* Input that is not a whole line yet. */
 struct lines {
 	char *buf;
 	size_t len;
 	size_t cap;
 };
 
+/* Runs all whole lines; at the end of input also an unfinished one. */
 static void
 run_lines(struct app *app, struct lines *l, bool end)
 {

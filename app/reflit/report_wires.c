@@ -71,6 +71,7 @@ auth_errors(const struct app *app, uint32_t i)
 		[RL_PC_rx_auth_error];
 }
 
+/* Why the port of a wire's end does not train: empty if it does. */
 static const char *
 refused(const struct app *app, uint32_t i, char buf[REFUSAL_TEXT_MAX])
 {

@@ -44,6 +44,7 @@ put_port(struct run_files *f, struct names *s, const char *args,
 	put(s, path);
 }
 
+/* A file that is being written, by whatever name. */
 static void
 put_open(struct run_files *f, FILE *file)
 {

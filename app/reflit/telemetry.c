@@ -94,6 +94,7 @@ mirror_table(struct mirror_table *t, const char *const name[],
 	}
 }
 
+/* The column to fill; behind the last one the next row begins. */
 static struct rte_tel_data *
 next_column(struct mirror_table *t)
 {

@@ -75,6 +75,7 @@ struct class_sum {
 	uint64_t flows, outstanding, resend, held;
 };
 
+/* @return how many classes have flows */
 static uint32_t
 sum_classes(const struct app *app, struct class_sum of[COS_MAX])
 {

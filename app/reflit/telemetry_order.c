@@ -62,6 +62,7 @@ check_order(const struct app *app, const char *line, char *why, size_t len)
 	return 0;
 }
 
+/* The printed lines, and the number of lines that did not fit. */
 static void
 add_text(struct rte_tel_data *d, char *text, uint64_t left)
 {
@@ -151,6 +152,7 @@ read_back(FILE *f, char *text, size_t len)
 	return left;
 }
 
+/* Runs a line, and collects its output in @p text. */
 static int
 run_order(struct app *app, const char *line, char *text, size_t len,
 	  uint64_t *left)

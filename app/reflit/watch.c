@@ -119,6 +119,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 			       " ms ") + 4);
 }
 
+/* Prints an event as it happens, if verbose. */
 static void
 say(const struct watch *w, const struct host_rec *rec)
 {

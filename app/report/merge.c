@@ -232,6 +232,7 @@ died_with_one(json_t *const report[], unsigned int n, const json_t *source,
 					json_object_get(source, "spans"));
 }
 
+/* Whether report @p i is of a killed process that did not come back. */
 static bool
 stayed_dead(json_t *const report[], unsigned int n, unsigned int i)
 {

@@ -39,6 +39,7 @@ add(json_t *all, const json_t *suspect)
 						 number(suspect, sums[i])));
 }
 
+/* The worst of those left in @p from. */
 static size_t
 worst(const json_t *from)
 {

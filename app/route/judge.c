@@ -277,6 +277,7 @@ route_stats(struct route_app *app)
 	free(rep);
 }
 
+/* One line and one object: how detours cope with one kind of failure. */
 static void
 detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 	   enum rl_check_fail what, const char *name)

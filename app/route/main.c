@@ -321,6 +321,7 @@ route_whole(struct route_app *app)
 	return ret != 0 ? ret : accept(app);
 }
 
+/* Reads the fabric, and routes it. */
 static int
 route_fabric(struct route_app *app)
 {

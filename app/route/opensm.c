@@ -79,6 +79,7 @@ read_texts(const char *dir, struct opensm_texts *t)
 	return 0;
 }
 
+/* Describes the fabric, and what the tables leave out. */
 static void
 opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 {

@@ -52,6 +52,7 @@ route_part_leave(struct route_app *app)
 		t->dev[d].failed = app->failed[d];
 }
 
+/* One part: its size, and its devices. */
 static json_t *
 part_report(const struct route_app *app, uint32_t part)
 {

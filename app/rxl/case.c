@@ -32,6 +32,7 @@ static const char *const isn_name[] = {
 	[RL_ISN_WIDE19] = "wide19",
 };
 
+/** @return the index of a name, or -ENOENT */
 static int
 find(const char *const names[], size_t n, const char *name)
 {

@@ -65,6 +65,7 @@ slot_of(const struct play *p)
 	return rl_rxl_path_slot(p->path);
 }
 
+/** Adds an event; takes @p e. */
 static void
 tell(struct play *p, const char *kind, uint64_t slot, unsigned int side,
      json_t *e)

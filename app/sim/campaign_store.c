@@ -89,6 +89,7 @@ run_one(void *ctx, void *to)
 	return ret;
 }
 
+/* Seed by seed: one of them, or several, end their process. */
 static int
 run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 {
@@ -117,6 +118,7 @@ run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 	return ret;
 }
 
+/* The result of a block, whatever its seeds do. */
 static int
 run_apart(struct camp *c, struct tally *t, uint64_t *hash)
 {

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "report_file.h"
+#include "say_error.h"
 #include "sim_app.h"
 #include "stop_signal.h"
 #include "tally.h"
 
 #ifdef RL_SIM_RXL
 #include "rl_rxl_app.h"
-#include "say_error.h"
 #endif
 
 static int

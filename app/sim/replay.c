@@ -453,6 +453,7 @@ row_json(const struct policy *p, const struct outcome *out)
 	return o;
 }
 
+/* One run. @return an exit status; *kept: whether it kept every promise */
 static int
 play(const struct options *o, const struct recording *r,
      const struct policy *p, json_t *rows, json_t **report, bool *kept)

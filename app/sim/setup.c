@@ -63,6 +63,7 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	return EXIT_KEPT;
 }
 
+/* CPU time of computing, whatever else the machine does. */
 static uint64_t
 cpu_clock(RL_UNUSED void *ctx)
 {
@@ -93,6 +94,7 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	};
 }
 
+/* Mean length of the frames of a trace, in flits. */
 static uint32_t
 trace_flits(const struct rl_sim_trace *t)
 {

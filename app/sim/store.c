@@ -86,6 +86,7 @@ read_head(struct store *s, const char *text)
 	return ret;
 }
 
+/* The sums of a block's line. @return as tally_read() */
 static int
 read_sums(const char *text, struct tally *t, char *why)
 {

@@ -179,6 +179,7 @@ tally_json(const struct tally *t)
 	return root;
 }
 
+/* A count of @p o; -1 if it has none. */
 static json_int_t
 count_of(const json_t *o, const char *key)
 {

@@ -19,6 +19,7 @@
 
 #define TRACE_MAX_BYTES (1u << 30)
 
+/* Grows an array to hold @p need elements of @p size bytes. */
 static int
 grow(void **array, uint64_t *cap, uint64_t need, size_t size)
 {

@@ -73,6 +73,7 @@ refuse(struct MHD_Connection *c, unsigned int status, const char *why)
 	return answer_json(c, status, json_pack("{s:s}", "error", why));
 }
 
+/* The source that a request names; 0 if it names none. */
 static unsigned int
 source(struct MHD_Connection *c)
 {
@@ -84,6 +85,7 @@ source(struct MHD_Connection *c)
 	return i < TEL_SOURCES_MAX ? (unsigned int)i : TEL_SOURCES_MAX;
 }
 
+/* The command that a request names, if it is allowed. */
 static const char *
 command(struct MHD_Connection *c)
 {

@@ -250,6 +250,7 @@ tel_ask(struct tel *t, unsigned int i, const char *cmd, unsigned int limit_s,
 	return v;
 }
 
+/* Appends the columns of one page to those of the pages before. */
 static void
 join(json_t *all, json_t *page)
 {

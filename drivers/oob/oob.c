@@ -205,6 +205,7 @@ rl_oob_ready(struct rl_oob *o)
 	       expired(o);
 }
 
+/* The oldest event that was pushed. */
 static bool
 pop(struct rl_oob *o, struct rl_oob_event *ev)
 {

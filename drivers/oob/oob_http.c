@@ -41,6 +41,7 @@ on_answer(char *data, size_t one, size_t n, void *ctx)
 	return append(&h->answer, data, one * n) ? one * n : 0;
 }
 
+/* Passes on whole lines; the rest waits for more. */
 static size_t
 on_watch(char *data, size_t one, size_t n, void *ctx)
 {

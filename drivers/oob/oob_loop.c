@@ -59,6 +59,7 @@ rejoin(struct rl_oob *o)
 	fail(o);
 }
 
+/* Reads all keys, and from then on changes. */
 static void
 begin_watch(struct rl_oob *o)
 {
@@ -149,6 +150,7 @@ evict_office(struct rl_oob *o)
 	}
 }
 
+/* Gives up the office, so that others can have it. */
 static void
 resign(struct rl_oob *o)
 {
@@ -356,6 +358,7 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		write_up(o, m);
 }
 
+/* How long the thread may sleep, unless woken. */
 static int
 pause_ms(const struct rl_oob *o, const struct todo *d)
 {

@@ -90,6 +90,7 @@ read_parts(const struct rl_topo *topo, const json_t *list, uint8_t *out,
 	return json_is_array(list) ? 0 : -EINVAL;
 }
 
+/* Endpoint number of a name; -1: none */
 static int32_t
 endpoint(const struct rl_topo *topo, const char *name)
 {

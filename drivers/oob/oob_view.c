@@ -12,6 +12,7 @@
 
 #include "oob_priv.h"
 
+/* Index of a process by its name; nprocess: not in this fabric. */
 static uint32_t
 process_of(const struct rl_oob *o, const char *name)
 {

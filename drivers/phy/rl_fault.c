@@ -331,6 +331,7 @@ corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 	d->c.corrupted_frames++;
 }
 
+/* @return whether the frame passes */
 static bool
 judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 {

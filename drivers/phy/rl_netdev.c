@@ -103,6 +103,7 @@ rl_netdev_missing(const char *name, char *buf, size_t len)
 	return buf;
 }
 
+/* Value of a device argument, into @p buf. */
 static bool
 arg_of(uint16_t port_id, const char *key, char *buf, size_t len)
 {
@@ -116,6 +117,7 @@ arg_of(uint16_t port_id, const char *key, char *buf, size_t len)
 	       rl_devarg(da->args, key, buf, len);
 }
 
+/* Asks the kernel for a property of an interface. @return 0 or -errno */
 static int
 iface_ask(const char *iface, unsigned long what, struct ifreq *r)
 {
@@ -130,6 +132,7 @@ iface_ask(const char *iface, unsigned long what, struct ifreq *r)
 	return ret;
 }
 
+/* The MTU of a kernel interface; 0: not known. */
 static uint32_t
 iface_mtu(const char *iface)
 {
@@ -138,6 +141,7 @@ iface_mtu(const char *iface)
 	return iface_ask(iface, SIOCGIFMTU, &r) == 0 ? (uint32_t)r.ifr_mtu : 0;
 }
 
+/* Flags of a kernel interface. @return 0 or -errno */
 static int
 iface_flags(const char *iface, short *flags)
 {

@@ -267,6 +267,7 @@ eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 		rte_mempool_put_bulk(phy->p.pool, (void **)m, plain);
 }
 
+/* A second copy of a frame, if there is an mbuf for it. */
 static void
 rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 	 const struct rl_phy_frame *f, uint64_t now_ns)

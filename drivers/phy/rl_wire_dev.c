@@ -40,6 +40,7 @@ check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 			 d->iface, d->mtu, d->iface, mtu);
 }
 
+/* Sets the frame size by the MTU, the driver, and the frame format. */
 static int
 size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
@@ -85,6 +86,7 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 			 rte_strerror(rte_errno));
 }
 
+/* Starts the ethdev, and receives. */
 static int
 start(struct rl_wire_dev *w, char *err, size_t len)
 {

@@ -110,6 +110,7 @@ adapt_say(struct check_run *r, uint32_t src, uint32_t dst, const char *why)
 	return why;
 }
 
+/* The first two hops of all packets: to a switch, and on by non-minimal ones. */
 static const char *
 adapt_begin_all(struct check_run *r, struct check_adapt *a, uint32_t dst)
 {

@@ -85,6 +85,7 @@ check_deps_clear(struct check_deps *d)
 	d->count = 0;
 }
 
+/* The dependencies as a graph: adjacency lists. */
 struct deps_graph {
 	uint32_t nchan;
 	uint32_t *first; /* [nchan + 1] */

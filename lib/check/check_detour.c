@@ -26,6 +26,7 @@ struct detour {
 	uint8_t *reached;
 };
 
+/* Hops from here to the destination, 0 if the packet does not arrive. */
 static uint32_t
 detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
 {

@@ -100,6 +100,7 @@ mix_dst(struct mix_run *r, uint32_t dst, const uint8_t *near,
 	check_mix_forget(r);
 }
 
+/* Judges all that differs; the sets are by the new and by the old order. */
 static int
 mix_judge(struct mix_run *r, struct rl_flows bad[2])
 {

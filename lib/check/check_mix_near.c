@@ -287,6 +287,7 @@ near_plane(const struct rl_fwd *f, unsigned int sl)
 	return p < f->nplanes ? p : 0;
 }
 
+/* A source next to a state: whether it injects into that state. */
 static void
 near_source(struct mix_near *n, uint32_t s, uint32_t at)
 {
@@ -299,6 +300,7 @@ near_source(struct mix_near *n, uint32_t s, uint32_t at)
 		n->touched[s] = 1;
 }
 
+/* Finds all states, and sources, whose packets come to a marked state. */
 static void
 near_before(struct mix_near *n, uint32_t at)
 {

@@ -191,6 +191,7 @@ exact_expand(struct ranks_run *r, uint32_t id, uint32_t dst)
 	}
 }
 
+/* The next step of a packet at `at` by the first working hop; false: none. */
 static bool
 exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 {

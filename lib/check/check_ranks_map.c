@@ -67,6 +67,7 @@ check_sls_of(const uint8_t *sl, uint32_t n)
 	return used;
 }
 
+/* Finds the SLs of packets, and the planes of tables. */
 static void
 map_sls(struct ranks_map *m)
 {

@@ -78,6 +78,7 @@ spare_add(struct spare *s)
 	return s->all.no_memory ? -ENOMEM : 0;
 }
 
+/* Adds the dependencies of all flows that are not held. */
 static int
 spare_begin(struct spare *s, const struct rl_flows *held)
 {

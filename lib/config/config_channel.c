@@ -7,6 +7,7 @@
 
 #define LIFE_NS (3 * RL_NS_PER_S)
 
+/* Text of a key, or leaves `text` alone; the length has been checked. */
 static void
 take_text(const config_setting_t *s, const char *key, char *text, size_t len)
 {

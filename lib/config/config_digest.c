@@ -40,6 +40,7 @@ digest_fabric(const struct rl_topo *t)
 	return h;
 }
 
+/* Every key of one group, whose values are at @p base. */
 static uint64_t
 add_group(uint64_t h, const char *group, const void *base)
 {

@@ -24,6 +24,7 @@ rl_config_topology_name(enum rl_topo_kind kind)
 	return cfg_key_find("fabric", "topology")->words[kind];
 }
 
+/* Rejects keys of other topologies, and demands those of this one. */
 static int
 check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 		   enum rl_topo_kind kind)

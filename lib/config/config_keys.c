@@ -524,6 +524,7 @@ rl_config_key_text(const struct rl_config_key *key, const void *base, char *buf,
 	return buf;
 }
 
+/* Writes all words of a key, if it has any. @return their length in @p buf */
 static size_t
 list_words(const struct rl_config_key *key, char *buf, size_t len)
 {

@@ -38,6 +38,7 @@ is_own(const char *name)
 	return own_keys[i] != NULL;
 }
 
+/* Finds the links that an entry refers to; sets mark[nlink]. */
 static int
 mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	   const struct rl_topo *t, uint8_t *mark)
@@ -76,6 +77,7 @@ mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	return 0;
 }
 
+/* Checks the keys of an entry, and stores them in @p to. */
 static int
 take_keys(struct cfg_ctx *c, const config_setting_t *e, struct rl_link_cfg *to)
 {

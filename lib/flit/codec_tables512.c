@@ -36,6 +36,7 @@ map_apply(const struct map *m, uint8_t x)
 	return y;
 }
 
+/** The map "first @p b, then @p a". */
 static struct map
 map_after(const struct map *a, const struct map *b)
 {

@@ -55,6 +55,7 @@ frame_header(unsigned int type, unsigned int nflits)
 #if defined(__x86_64__)
 #define FRAME_HW __attribute__((target("sse4.2")))
 
+/* The check of a header of @p n words. */
 FRAME_HW FRAME_INLINE uint32_t
 check_hw(const uint64_t w[], uint32_t n)
 {

@@ -198,6 +198,7 @@ turn_lasts(struct rl_port *port, unsigned int vc)
 	return false;
 }
 
+/* A VC has sent @p n flits. */
 static void
 turn_spend(struct rl_port *port, unsigned int vc, uint32_t n)
 {

@@ -99,6 +99,7 @@ note_peak(struct port_rtt *r, uint32_t rtt_ns, uint64_t now_ns)
 	return true;
 }
 
+/* The mean learns of another sample. @return whether it has changed */
 static inline bool
 rtt_mean(struct port_rtt *r, uint32_t rtt_ns)
 {

@@ -382,6 +382,7 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	return tx_end(port, frame, h);
 }
 
+/* A frame of whatever kind is due. */
 static uint32_t
 tx_any(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
        uint64_t now_ns)

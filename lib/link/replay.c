@@ -59,6 +59,7 @@ replay_floor(const struct rl_replay *r)
 	return RL_PLANTED(FREE_PER_FLIT) ? r->acked : floor;
 }
 
+/* Everything before @p floor goes back into the cache. */
 static void
 replay_free(struct rl_replay *r, uint32_t floor, struct rl_flit_cache *cache)
 {

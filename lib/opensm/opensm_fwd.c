@@ -117,6 +117,7 @@ make_device(struct osm_read *r, uint32_t d)
 			entry[e].hop[0].port = 0;
 }
 
+/* Links between switches, in the order of the topology. */
 static uint32_t *
 make_net_links(const struct osm_read *r)
 {
@@ -164,6 +165,7 @@ osm_make_fwd(struct osm_read *r)
 	return ret;
 }
 
+/* Marks the VLs of a path, and counts dropped ones. */
 static void
 walk_pair(struct rl_opensm *osm, uint32_t src, uint32_t dst, uint32_t *used)
 {

@@ -55,6 +55,7 @@ osm_hex_after(const char *p, const char *key)
 	return rl_take_number(&p, 16, UINT64_MAX, &v) ? v : 0;
 }
 
+/* The switch with this GUID in a dump; NULL: not in the fabric. */
 static struct osm_switch *
 switch_of(struct osm_read *r, uint64_t guid)
 {

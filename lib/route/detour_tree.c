@@ -156,6 +156,7 @@ detour_tops(struct detour_tree *d)
 	}
 }
 
+/* Collects the links of every node that are not in the tree. */
 static void
 detour_asides(struct detour_tree *d)
 {

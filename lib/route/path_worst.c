@@ -123,6 +123,7 @@ match_link(struct worst *w, uint32_t link)
 	return n;
 }
 
+/* Takes the largest matching of all links. @return how large it is */
 static unsigned int
 take_link(struct worst *w)
 {

@@ -317,6 +317,7 @@ any_ranks(struct any *an)
 	return 0;
 }
 
+/* Whether any endpoint has several links, so that others may reflect to it. */
 static bool
 any_several(const struct rl_topo *t)
 {

@@ -58,6 +58,7 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
+/* Adds the hop of node u on plane late: to its proxy, or on from there. */
 static uint32_t
 reflit_add_late(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e)
 {
@@ -206,6 +207,7 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	reflit_grid_classes(rf);
 }
 
+/* Makes all entries for endpoint e; *last is the node it is set up for. */
 static void
 reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 {

@@ -202,6 +202,7 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 	return sum;
 }
 
+/* Tries every neighbour above t as its proxy, and keeps the best. */
 static void
 classes_proxy(struct reflit *rf, uint64_t cost_now)
 {

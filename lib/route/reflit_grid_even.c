@@ -84,6 +84,7 @@ even_add(struct even *ev, const uint32_t *link, uint32_t n, uint32_t paths)
 		ev->load[link[i]] += paths;
 }
 
+/* Gives a pair another class if that helps. @return whether it does */
 static bool
 even_pair(struct even *ev, uint32_t s, uint32_t e, uint32_t *link, uint32_t n)
 {

@@ -89,6 +89,7 @@ roots_own(struct reflit *rf, uint32_t root)
 	return updown_order_init(&rf->own_order, &rf->b->g, root);
 }
 
+/* A root, and its result. */
 struct roots_best {
 	uint32_t root; /* ROUTE_NONE: the order of detours */
 	uint64_t extra;

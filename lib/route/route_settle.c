@@ -57,6 +57,7 @@ settle_nearer(const struct settle *s, uint32_t u, uint32_t a)
 	return s->n->dist[s->g->arc[a].to] < s->n->dist[u];
 }
 
+/* Cost from node u on, if that many flows go on. */
 static uint64_t
 settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
 {
@@ -168,6 +169,7 @@ settle_flows(struct settle *s, uint32_t e)
 	}
 }
 
+/* Chooses the paths to endpoint e again. */
 static void
 settle_endpoint(struct settle *s, uint32_t e)
 {

@@ -45,6 +45,7 @@ rxl_hops_skip(struct rxl_hops *h, uint64_t n)
 		rl_error_skip(&h->inside[i], n);
 }
 
+/** FEC of a node, in place, as its port does it. */
 static enum rl_fec_status
 fec(const struct rxl_hops *h, uint8_t *wire)
 {
@@ -78,6 +79,7 @@ judge(struct rxl_hops *h, unsigned int i, uint8_t *wire, const uint8_t *sent)
 	return status;
 }
 
+/** Link @p i hits the flit. */
 static enum rxl_fate
 strike(struct rxl_hops *h, unsigned int i, uint8_t *wire)
 {

@@ -8,6 +8,7 @@
 #define BURST_MAX 64
 #define REPORTS_MAX 256
 
+/** A flit on its way, and when it arrives. */
 struct transit {
 	struct rl_flit *flit;
 	uint64_t slot;
@@ -239,6 +240,7 @@ count_sent(struct dir *d, const struct rl_flit *f, enum rxl_fate fate)
 	bear_witness(d, tag, fresh, fate);
 }
 
+/** One flit of side @p side takes slot @p slot. */
 static void
 transmit(struct rl_rxl_path *p, unsigned int side, struct rl_flit *f,
 	 uint64_t slot)
@@ -280,6 +282,7 @@ transmit(struct rl_rxl_path *p, unsigned int side, struct rl_flit *f,
 		(struct transit){ f, slot + p->cfg.latency_slots };
 }
 
+/** Sends the burst of side @p side. */
 static void
 speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 {
@@ -309,6 +312,7 @@ speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 	d->tally.slots += burst;
 }
 
+/** What arrives at side @p side by now. */
 static void
 listen(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 {

@@ -139,6 +139,7 @@ write_weights(struct case_text *to, const struct rl_link_cfg *link)
 	case_put(to, "];\n");
 }
 
+/* All keys of a group that are not at their defaults. */
 static void
 write_group(struct case_text *to, const char *group, const void *base)
 {
@@ -168,6 +169,7 @@ write_routing(struct case_text *to, const struct rl_config *cfg)
 		cfg->levels);
 }
 
+/* What was written, or NULL. */
 static char *
 finish(struct case_text *to)
 {

@@ -86,6 +86,7 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	st->outage_dst = dst;
 }
 
+/* A packet that was made at @p made_ns has arrived in order. */
 static void
 judge_time(struct rl_sim_load *load, struct load_part *part,
 	   struct load_flow *flow, uint64_t made_ns, unsigned int vc,
@@ -218,6 +219,7 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	load->part[0]->st.reported_ns = now_ns;
 }
 
+/* Packets of a flow that did not arrive, by reason. */
 struct missing {
 	uint64_t lost;
 	uint64_t reported;

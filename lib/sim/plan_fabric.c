@@ -37,6 +37,7 @@ ref_name(char *to, const char *from, size_t n)
 	to[n] = '\0';
 }
 
+/* Adds a device to its list unless it is there. */
 static void
 shape_dev(struct rl_topo_spec *spec, const char *name)
 {

@@ -223,6 +223,7 @@ draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *)
 		one(d);
 }
 
+/* The k-th link parallel to this one, from 0; or the link itself. */
 static uint32_t
 parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
 {

@@ -99,6 +99,7 @@ whole(const struct rl_topo *t)
 	return rl_topo_reach(t, RL_REACH_WORKING, err) == 0;
 }
 
+/* Links that die for good, in sequence or at once. */
 static void
 draw_deaths(struct resil *r)
 {
@@ -133,6 +134,7 @@ draw_deaths(struct resil *r)
 		t->link[dead[--n]].failed = false;
 }
 
+/* A switch that crashes; it may restart. */
 static void
 draw_crash(struct resil *r)
 {
@@ -155,6 +157,7 @@ draw_crash(struct resil *r)
 	add(r, &f);
 }
 
+/* A planned removal of a link, and its addition. */
 static void
 draw_removal(struct resil *r)
 {

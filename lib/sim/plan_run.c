@@ -97,6 +97,7 @@ run_on(struct run *r, uint64_t until_ns)
 	run_links(r);
 }
 
+/* Advances time to @p until_ns, and checks the invariants at intervals. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
 {
@@ -149,6 +150,7 @@ waits_yet(const struct run *r)
 	return st.lost != 0;
 }
 
+/* Explains why a fabric at rest has not finished. */
 static void
 say_why(const struct run *r, char *why)
 {

@@ -256,6 +256,7 @@ pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
 			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
 }
 
+/* All has healed by @p end_ns, or later. */
 static void
 heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
 {
@@ -264,6 +265,7 @@ heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
 				    plan->heal_ns + 400 * RL_NS_PER_MS);
 }
 
+/* All links of a device go dark at once. */
 static int
 wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 {

@@ -151,6 +151,7 @@ plain_faults(struct shrinking *sh)
 	}
 }
 
+/* The structure of a group of the fabric file, in a plan. */
 static void *
 group_of(struct rl_config *cfg, const char *group)
 {
@@ -176,6 +177,7 @@ keys_of(const struct rl_config_key **list)
 	return have;
 }
 
+/* Copies fields from one plan to another. @return whether any differed */
 static bool
 copy_field(void *to, const void *from, size_t offset, size_t size)
 {
@@ -244,6 +246,7 @@ lower(struct shrinking *sh, uint64_t *field, uint64_t low)
 	}
 }
 
+/* What happens from fault @p i on, sooner. */
 static void
 sooner(struct shrinking *sh, uint32_t i)
 {

@@ -18,6 +18,7 @@ struct smaller {
 	uint32_t *new_dev;	  /* [ndev], after map */
 };
 
+/* Names of the devices that stay, in their order. */
 static void
 take_devices(struct smaller *m, const struct rl_topo *t, const uint32_t *map)
 {

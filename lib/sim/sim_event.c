@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+/* Events of roles for the host: deaths of ports, and dropped packets. */
 #include <stdlib.h>
 
 #include "sim_priv.h"

@@ -71,6 +71,7 @@ relax(void)
 #endif
 }
 
+/* Waits for the window after @p seen. */
 static void
 await_turn(struct sim_gang *g, uint32_t seen)
 {

@@ -41,6 +41,7 @@ chunk_new(void)
 	return chunk;
 }
 
+/* Appends to an array of pointers; it grows by doubling. */
 static int
 ptr_push(void ***array, uint32_t *n, void *ptr)
 {

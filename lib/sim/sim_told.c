@@ -67,6 +67,7 @@ hear(struct rl_sim *s, const struct sim_told *t)
 	}
 }
 
+/* Moves all events to the part that has the most. */
 static struct sim_part *
 gather(struct rl_sim *s)
 {

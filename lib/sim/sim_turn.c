@@ -52,6 +52,7 @@ sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 		sim_heap_put(pt, core, key_ns);
 }
 
+/* When a role is due without an event. */
 static uint64_t
 turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 {
@@ -152,6 +153,7 @@ turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 	}
 }
 
+/* Lets all due ports receive. @return a bit for each */
 static uint64_t
 turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -335,6 +337,7 @@ warm_frames(const struct rl_sim *s, uint32_t core)
 	}
 }
 
+/* Runs a device until @p end_ns. */
 static void
 dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {

@@ -232,6 +232,7 @@ merge_side(struct ibnet_read *r, struct ibnet_side *into,
 	return 0;
 }
 
+/* Sorts and merges the sides; *n is how many are left. */
 static int
 merge_sides(struct ibnet_read *r, struct ibnet_side *side, uint32_t *n)
 {
@@ -276,6 +277,7 @@ rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid)
 	return RL_IBNET_NONE;
 }
 
+/* Sets the peers of ports, and makes each cable one link. */
 static void
 make_links(struct rl_ibnet *net, const struct ibnet_side *side)
 {

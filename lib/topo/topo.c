@@ -312,6 +312,7 @@ pair_compare(const void *va, const void *vb, void *arg)
 	return a < b ? -1 : a > b;
 }
 
+/* Makes links of one pair neighbours; their order gives their k. */
 static void
 topo_index_pairs(struct rl_topo *t)
 {

@@ -243,6 +243,7 @@ part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
 	return best;
 }
 
+/* Numbers the parts in r, and gives each device its number. */
 static uint32_t
 part_number(struct reach *r, uint32_t *part)
 {

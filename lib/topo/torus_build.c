@@ -96,6 +96,7 @@ grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 	spec->nendpoints = g->nhost;
 }
 
+/* Sets the direction of link l, and which end is first. */
 static void
 mark_link(struct rl_topo *t, uint32_t l)
 {

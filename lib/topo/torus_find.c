@@ -40,6 +40,7 @@ struct torus {
 #define torus_error(t, ...)                                                    \
 	rl_refuse((t)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__)
 
+/* The i-th neighbour of a switch; RL_IBNET_NONE if that is no switch. */
 static uint32_t
 neighbour(const struct torus *t, uint32_t u, uint32_t i)
 {
@@ -222,6 +223,7 @@ fits(const struct torus *t, uint32_t x, uint32_t place)
 	return true;
 }
 
+/* Places neighbours of u that fit only one empty place beside it. */
 static int
 fit_in(struct torus *t, uint32_t u)
 {
@@ -250,6 +252,7 @@ fit_in(struct torus *t, uint32_t u)
 	return 0;
 }
 
+/* Spreads from known places until no more can be found. */
 static int
 spread(struct torus *t)
 {
@@ -351,6 +354,9 @@ plant(struct torus *t, const struct rl_torus_seed *s)
 	return ret != 0 ? ret : opposites(t, u);
 }
 
+/*
+ * Checks that every switch has a place, and that every cable is one step long.
+ */
 static int
 complete(struct torus *t)
 {

@@ -35,6 +35,7 @@ reported_only(const struct rl_tg *me, const struct rl_tg_flow *f,
 				rl_tg_ranges(me), &f->reported, UINT32_MAX);
 }
 
+/** Both directions of one flow of @p me. */
 static void
 close_flow(struct rl_ledger *l, const struct rl_tg *me,
 	   const struct rl_tg_flow *f, const struct far *to)

@@ -128,6 +128,7 @@ pick_cos(struct rl_source *src)
 		       : RL_KIND_POSTED;
 }
 
+/* Picks a flow that may send another packet. @return false: none was found */
 static bool
 pick_flow(struct rl_source *src)
 {
@@ -148,6 +149,7 @@ pick_flow(struct rl_source *src)
 	return false;
 }
 
+/* When a packet is made that follows one made at @p t. */
 static uint64_t
 after(struct rl_source *src, uint64_t t)
 {
@@ -209,6 +211,7 @@ gives_way(struct rl_source *src, const struct rl_source_packet *p, int ret)
 	return true;
 }
 
+/* Whether one of the first @p n packets aside is of this flow. */
 static bool
 flow_waits(const struct rl_source *src, uint16_t n, uint16_t dst, uint8_t cos)
 {
