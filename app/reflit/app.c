@@ -263,7 +263,8 @@ add_gens(const struct app *app, struct totals *t)
 			continue;
 		c = rl_tg_counts(app->gens.tg[i]);
 		t->sent_bytes += c->sent_bytes;
-		t->refused += c->unreachable_packets + c->stalled_packets;
+		t->refused += c->unreachable_packets;
+		t->redirected += c->redirected_packets;
 		t->sent_requests += c->sent_requests;
 		t->delivered_requests += c->delivered_requests;
 		t->sent_responses += c->sent_responses;

@@ -62,6 +62,7 @@ struct totals {
 	uint64_t altered;
 	uint64_t reported;
 	uint64_t refused; /**< not sent: their destination was unreachable */
+	uint64_t redirected; /**< by generators: rl_tg_counts */
 	uint64_t delivered_flits; /**< of generators */
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
 	uint64_t sent_requests; /**< of generators to each other */

@@ -281,6 +281,7 @@ report_json(struct app *app, const char *path)
 			    absences_json(&app->watch.absences, &app->cfg.topo,
 					  app->start_ns));
 	set(o, "refused_packets", t.refused);
+	set(o, "redirected_packets", t.redirected);
 	alarms_say(app, &facts);
 	json_object_set_new(o, "edge", edge_json(app, &t));
 	set(o, "sent_requests", t.sent_requests);
@@ -424,7 +425,11 @@ report_print(const struct app *app)
 	       (double)(app->end_ns - app->start_ns) / 1e9);
 	if (t.refused != 0)
 		printf("refused %" PRIu64 ": there was no way to their "
-		       "destination, or it took nothing\n", t.refused);
+		       "destination\n", t.refused);
+	if (t.redirected != 0)
+		printf("redirected %" PRIu64 ": generators sent them elsewhere, "
+		       "as their destinations did not answer for a while\n",
+		       t.redirected);
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);

@@ -191,6 +191,7 @@ telemetry_traffic(const struct app *app, RL_UNUSED const char *params,
 	rte_tel_data_add_dict_uint(d, "corrupted_packets", t.altered);
 	rte_tel_data_add_dict_uint(d, "reported_packets", t.reported);
 	rte_tel_data_add_dict_uint(d, "refused_packets", t.refused);
+	rte_tel_data_add_dict_uint(d, "redirected_packets", t.redirected);
 	rte_tel_data_add_dict_uint(d, "edge_refused_frames", t.edge.refused);
 	rte_tel_data_add_dict_uint(d, "edge_missed_frames", t.edge.missed);
 	rte_tel_data_add_dict_uint(d, "edge_cut_frames", t.edge.cut);

@@ -54,6 +54,7 @@ set_packets(json_t *o, const struct rl_sim_load_stats *l, uint64_t oversize)
 	set(o, "reported_packets", rl_sim_load_given_up(l));
 	set(o, "reported_delivered_packets", l->reported_delivered);
 	set(o, "refused_packets", l->refused);
+	set(o, "redirected_packets", l->redirected);
 	json_object_set_new(o, "edge", edge_json(oversize));
 	set(o, "sent_requests", l->sent_requests);
 	set(o, "delivered_requests", l->delivered_requests);
@@ -115,6 +116,19 @@ report_write(json_t *root, const char *path)
 	return ret;
 }
 
+/* Packets that were not sent, or not where they were to go. */
+static void
+print_unsent(const struct rl_sim_load_stats *l)
+{
+	if (l->refused != 0)
+		printf("refused %" PRIu64 ": there was no way to their "
+		       "destination\n", l->refused);
+	if (l->redirected != 0)
+		printf("redirected %" PRIu64 ": they went elsewhere, as their "
+		       "destinations did not answer for a while\n",
+		       l->redirected);
+}
+
 void
 report_print(const struct setup *s, const struct outcome *out)
 {
@@ -138,10 +152,7 @@ report_print(const struct setup *s, const struct outcome *out)
 		       PRIu64 ", arrived %" PRIu64 "\n", l->sent_requests,
 		       l->delivered_requests, l->sent_responses,
 		       l->delivered_responses);
-	if (l->refused != 0)
-		printf("refused %" PRIu64 ": there was no way to their "
-		       "destination, or it took nothing\n",
-		       l->refused);
+	print_unsent(l);
 	printf("latency ns: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
 	       ", max %" PRIu64 "; failovers %u\n",
 	       rl_hist_quantile(&l->latency, 50000),

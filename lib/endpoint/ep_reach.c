@@ -144,11 +144,10 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (peer->lead_cos != flow->cos || RL_PLANTED(FLOW_NO_PROBES))
 		return RL_NEVER;
 	if (peer->probe_at_ns <= now_ns) {
-		ep_probe_next(peer);
 		peer->probe_at_ns = rl_deadline(
 			now_ns, probe_wait_ns(ep, peer, now_ns));
-		flow->flags |= EPF_PROBE_NOW;
-		ep_ctrl_now(ep, flow);
+		if (!ep->quiesced) /* the fabric is to come to rest */
+			ep_ask_now(ep, flow);
 		make_room(ep, flow->peer, now_ns);
 	}
 	return peer->probe_at_ns;

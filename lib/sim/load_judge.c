@@ -299,7 +299,7 @@ rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 	for (unsigned int i = 1; i < load->nparts; i++)
 		stats_add(st, &load->part[i]->st);
 	for (uint16_t i = 0; i < load->cfg.nep; i++)
-		st->refused += load->src[i].source.stalled;
+		st->redirected += load->src[i].source.redirected;
 	if (wrong != NULL)
 		memcpy(st->first_error, wrong->st.first_error,
 		       sizeof(st->first_error));

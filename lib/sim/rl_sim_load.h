@@ -105,6 +105,7 @@ struct rl_sim_load_stats {
 	uint64_t reported_delivered; /**< reported, but delivered after all */
 	uint64_t refused;	/**< not sent: the destination was
 				     unreachable */
+	uint64_t redirected;	/**< see rl_source */
 	uint64_t sent_requests; /**< part of `sent`, and so on */
 	uint64_t sent_responses;
 	uint64_t delivered_requests;

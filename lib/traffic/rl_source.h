@@ -13,7 +13,8 @@
  * packet waits aside while others go on; flows still keep their order, since a
  * packet gets its number only when it is accepted. Each class of service has a
  * share of the places aside: a class that has used its share is not drawn any
- * more, so a blocked class leaves the load to the others.
+ * more, so a blocked class leaves the load to the others. If a flow makes no
+ * progress and the places are all taken, its packets go to other destinations.
  *
  * Responses go in turn over the flows that owe some, before other packets, and
  * even if new requests are refused: otherwise a quiesce that waits for answers
@@ -90,8 +91,9 @@ struct rl_source {
 	uint64_t next_ns; /**< time of its next packet; RL_NEVER: none */
 	uint64_t end_ns;  /**< no packets are made from then on */
 	uint64_t left;	  /**< packets that it may still make */
-	uint64_t stalled; /**< dropped: their flow made no progress, and would
-			       have blocked others */
+	uint64_t redirected; /**< packets that went to another destination: their
+				  flow made no progress, and they would have
+				  held up others */
 	struct rl_owed *owed_first;
 	struct rl_owed *owed_last;
 	uint64_t owed;	/**< responses, of all flows */

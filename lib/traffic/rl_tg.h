@@ -47,8 +47,9 @@ struct rl_tg_counts {
 	uint64_t delivered_responses;
 	uint64_t unreachable_packets; /**< refused for good, and not sent: there
 					   was no path to their destination */
-	uint64_t stalled_packets; /**< the same: their flow made no progress,
-				       and would have blocked others */
+	uint64_t redirected_packets; /**< sent to another destination: their
+					  flow made no progress, and they would
+					  have held up others */
 	uint64_t delivered_packets; /**< first copies, whatever their order */
 	uint64_t delivered_flits;
 	uint64_t delivered_bytes;

@@ -6,6 +6,8 @@
 
 /* Packets that one poll may accept, so that other roles get their turn. */
 #define SEND_BURST 16
+/* How often a poll draws another destination for packets that are held up. */
+#define TURNS 4
 
 /* ln(x) for x in (0, 1], to a few parts in 10^6; identical on every machine. */
 static double
@@ -198,16 +200,24 @@ rl_source_stop(struct rl_source *src)
 }
 
 /*
- * Whether to drop a packet in favour of those for other destinations: its flow
- * makes no progress, and all places that it could have are taken.
+ * Redirects a packet whose flow makes no progress, once all places that it
+ * could have are taken: it would hold up those for other destinations.
+ * @return false: it waits
  */
 static bool
-gives_way(struct rl_source *src, const struct rl_source_packet *p, int ret)
+redirect(struct rl_source *src, struct rl_source_packet *p, int ret)
 {
+	const struct rl_source_cfg *c = src->cfg;
+	uint16_t dst;
+
 	if (ret != -ENOBUFS || !full(src, p->cos) ||
-	    !rl_pattern_spreads(src->cfg->pattern, src->id))
+	    !rl_pattern_spreads(c->pattern, src->id))
 		return false;
-	src->stalled++;
+	dst = (uint16_t)rl_pattern_dst(c->pattern, src->id, &src->prng);
+	if (c->may != NULL && !c->may(src, dst, p->cos))
+		return false;
+	src->redirected += dst != p->dst;
+	p->dst = dst;
 	return true;
 }
 
@@ -230,7 +240,7 @@ send_aside(struct rl_source *src, struct rl_ep *ep, uint64_t now_ns)
 	bool stop = false;
 
 	for (uint16_t i = 0; i < src->naside; i++) {
-		const struct rl_source_packet *p = &src->aside[i];
+		struct rl_source_packet *const p = &src->aside[i];
 		int ret = -EBUSY;
 
 		if (!flow_waits(src, kept, p->dst, p->cos)) {
@@ -238,11 +248,11 @@ send_aside(struct rl_source *src, struct rl_ep *ep, uint64_t now_ns)
 				ret = src->cfg->offer(src, ep, p, now_ns);
 			stop = stop || ret == -EAGAIN;
 			n += ret == 0;
-			if (ret == 0 || ret == -EHOSTUNREACH ||
-			    gives_way(src, p, ret)) {
+			if (ret == 0 || ret == -EHOSTUNREACH) {
 				src->waits[p->cos]--;
 				continue;
 			}
+			redirect(src, p, ret);
 		}
 		src->aside[kept++] = *p;
 	}
@@ -254,16 +264,17 @@ unsigned int
 rl_source_send(struct rl_source *src, struct rl_ep *ep, uint64_t now_ns)
 {
 	unsigned int n = src->naside == 0 ? 0 : send_aside(src, ep, now_ns);
+	unsigned int turns = 0;
 
 	/* as fast as possible: a packet is made when it is first offered */
 	if (src->cfg->load == 0 && src->next_ns < now_ns && !src->tried)
 		src->next_ns = now_ns < src->end_ns ? now_ns : RL_NEVER;
 	if (src->tried) /* other classes may have room by now */
 		src->cos = with_room(src, src->cos);
-	for (; n < SEND_BURST && src->next_ns <= now_ns; n++) {
-		const struct rl_source_packet p = { .made_ns = src->next_ns,
-						    .dst = src->dst,
-						    .cos = src->cos };
+	while (n < SEND_BURST && src->next_ns <= now_ns) {
+		struct rl_source_packet p = { .made_ns = src->next_ns,
+					      .dst = src->dst,
+					      .cos = src->cos };
 		int ret = -EBUSY;
 
 		if (!flow_waits(src, src->naside, p.dst, p.cos))
@@ -272,11 +283,14 @@ rl_source_send(struct rl_source *src, struct rl_ep *ep, uint64_t now_ns)
 			/* a blocked flow must not block others */
 			src->waits[p.cos]++;
 			src->aside[src->naside++] = p;
-		} else if (ret != 0 && ret != -EHOSTUNREACH &&
-			   !gives_way(src, &p, ret)) {
-			src->tried = true;
-			break;
+		} else if (ret != 0 && ret != -EHOSTUNREACH) {
+			src->tried = turns++ == TURNS || !redirect(src, &p, ret);
+			if (src->tried)
+				break;
+			src->dst = p.dst;
+			continue;
 		}
+		n++;
 		rl_source_next(src,
 			       src->cfg->load == 0 ? now_ns : src->next_ns);
 		if (src->cfg->warm != NULL)

@@ -82,7 +82,7 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 		n = rl_source_answer(src, ep, now_ns);
 	if (tg->running) {
 		n += rl_source_send(src, ep, now_ns);
-		tg->count.stalled_packets = src->stalled;
+		tg->count.redirected_packets = src->redirected;
 		tg->running = !rl_source_done(src);
 	}
 	tg->retry_ns = now_ns + WAIT_NS;

@@ -448,6 +448,29 @@ without_retry_a_peer_is_unreachable_too_and_every_packet_is_reported(void **stat
 	fx_close(&fx);
 }
 
+/*
+ * [RES-1] A fabric that is to come to rest sees no probes: each would be a
+ * packet that moves. They go on after the release, soon.
+ */
+static void
+while_all_is_held_nobody_probes_unreachable_peers(void **state)
+{
+	(void)state;
+	open_reach(true);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 700), 0);
+	no_path(fx_poll_one(&fx, 0));
+	assert_true(run_no_path(5000, true) > 3);
+	rl_ep_quiesce(fx.ep[0], fx.now, true);
+	assert_int_equal(run_no_path(50000, true), 0);
+	rl_ep_probe_again(fx.ep[0], fx.now);
+	rl_ep_quiesce(fx.ep[0], fx.now, false);
+	assert_int_equal(run_no_path(50000 + PROBE_NS + 1, true), 1);
+	fx_run(&fx, 6);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -456,6 +479,7 @@ main(void)
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
 		cmocka_unit_test(word_of_a_way_restarts_the_probes),
 		cmocka_unit_test(word_of_a_way_ends_the_backoff),
+		cmocka_unit_test(while_all_is_held_nobody_probes_unreachable_peers),
 		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
 		cmocka_unit_test(a_late_ack_does_not_stop_the_probes),

@@ -230,6 +230,54 @@ owed_responses_wait_and_die_with_a_crash(void **state)
 	}
 }
 
+/*
+ * A peer is cut off, and nobody knows it yet. Its flows fill their share of the
+ * room and all places aside; then their packets go to others, in order, and
+ * nothing is refused. A flow that still moves keeps its packets.
+ */
+static void
+packets_of_a_stalled_flow_go_to_others_once_all_places_are_taken(void **state)
+{
+	const struct rl_tg_counts *n;
+	uint64_t to_others, redirected = 0;
+	struct rl_tg_cfg c;
+	struct rl_ledger l;
+
+	(void)state;
+	tg_cfg(&c);
+	c.ncos = 1;
+	c.packets = 0;
+	c.load = 0.4;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	run_until(100000);
+	for (unsigned int i = 0; i < EPS; i++)
+		assert_int_equal(rl_tg_counts(w.tg[i])->redirected_packets, 0);
+	w.cut_off = 3;
+	run_until(4000000); /* two timers have expired */
+	to_others = rl_tg_counts(w.tg[0])->sent_packets -
+		    rl_tg_flow_find(w.tg[0], 3, 0)->sent;
+	run_until(4400000);
+	n = rl_tg_counts(w.tg[0]);
+	/* 40000 slots, 0.4 flits in each, 3.5 flits a packet: all to others */
+	assert_in_range(n->sent_packets - rl_tg_flow_find(w.tg[0], 3, 0)->sent -
+				to_others,
+			4300, 4900);
+	for (unsigned int i = 0; i < EPS; i++) {
+		n = rl_tg_counts(w.tg[i]);
+		assert_int_equal(n->unreachable_packets, 0);
+		redirected += n->redirected_packets;
+	}
+	assert_true(redirected > 100);
+	for (unsigned int i = 0; i < EPS; i++)
+		rl_tg_stop(w.tg[i]);
+	w.cut_off = EPS;
+	run_until(RL_NEVER);
+	l = books();
+	assert_true(ledger_clean(&l));
+	assert_int_equal(l.delivered_packets, l.sent_packets);
+	close_world();
+}
+
 int
 main(void)
 {
@@ -242,6 +290,7 @@ main(void)
 		cmocka_unit_test(while_requests_are_refused_responses_go_on),
 		cmocka_unit_test(a_client_that_is_stopped_still_answers),
 		cmocka_unit_test(owed_responses_wait_and_die_with_a_crash),
+		cmocka_unit_test(packets_of_a_stalled_flow_go_to_others_once_all_places_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
