@@ -268,8 +268,16 @@ packets_of_a_stalled_flow_go_to_others_once_all_places_are_taken(void **state)
 		redirected += n->redirected_packets;
 	}
 	assert_true(redirected > 100);
-	for (unsigned int i = 0; i < EPS; i++)
+	/* eight places take four packets, whosesoever they are */
+	for (unsigned int i = 0; i < EPS; i++) {
 		rl_tg_stop(w.tg[i]);
+		rl_tg_set(w.tg[i], &w.pattern, 0.4, 4, 0);
+		rl_tg_start(w.tg[i], w.now);
+	}
+	run_until(4500000);
+	for (unsigned int i = 0; i < EPS; i++)
+		redirected -= rl_tg_counts(w.tg[i])->redirected_packets;
+	assert_int_equal(redirected, 0);
 	w.cut_off = EPS;
 	run_until(RL_NEVER);
 	l = books();
