@@ -79,7 +79,7 @@ adapt_begin(const struct check_run *r, struct check_adapt *a, uint32_t u,
 {
 	const struct rl_topo_dev *dev = &r->topo->dev[u];
 	const struct rl_fwd *f = &r->in->fwd[u];
-	const uint64_t ports = f->adapt_longer & ~f->adapt[dst];
+	const uint64_t ports = f->adapt_longer[dst];
 
 	for (unsigned int p = 0; p < RL_FWD_ADAPT_PORTS; p++) {
 		const bool from = f->adapt_ends >> p & 1;

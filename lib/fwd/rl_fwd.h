@@ -98,8 +98,10 @@ struct rl_fwd {
 	/** [ndst] links to the destination; 0: no packet for it may begin with
 	    a non-minimal hop here */
 	const uint8_t *adapt_links;
-	uint64_t adapt_ends;   /**< a bit for each port to an endpoint */
-	uint64_t adapt_longer; /**< ports that a non-minimal hop may take */
+	/** [ndst] ports that a non-minimal hop to it may take, of the switch of
+	    a packet's source */
+	const uint64_t *adapt_longer;
+	uint64_t adapt_ends; /**< a bit for each port to an endpoint */
 	uint16_t adapt_sls; /**< a bit for each SL whose packets use it */
 	uint8_t adapt_vl;
 };

@@ -166,7 +166,8 @@ route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 	    (f->adapt != NULL &&
 	     (memcmp(f->adapt, g->adapt, a->nep * sizeof(*f->adapt)) != 0 ||
 	      memcmp(f->adapt_links, g->adapt_links, a->nep) != 0 ||
-	      f->adapt_longer != g->adapt_longer)))
+	      memcmp(f->adapt_longer, g->adapt_longer,
+		     a->nep * sizeof(*f->adapt_longer)) != 0)))
 		return false;
 	if (f->nplanes != g->nplanes || f->nvls != g->nvls ||
 	    f->levels != g->levels ||

@@ -177,23 +177,61 @@ adapt_links(const struct adapt *a, uint32_t u)
 	return (uint8_t)a->dist[u];
 }
 
+/* Whether a shortest way from the far end of a port does not lead back. */
+static bool
+adapt_goes_on(const struct adapt *a, uint32_t u, const struct rl_topo_port *port)
+{
+	const struct rl_topo *t = a->topo;
+	const struct rl_topo_dev *peer = &t->dev[port->peer_dev];
+
+	for (unsigned int p = 0; p < peer->nports; p++) {
+		const struct rl_topo_port *on = &peer->port[p];
+
+		if (on->peer_dev != u && rl_topo_link_up(t, on->link) &&
+		    a->dist[on->peer_dev] < a->dist[port->peer_dev])
+			return true;
+	}
+	return false;
+}
+
 /*
- * Whether a non-minimal hop by a port may relieve a crowded link: not in grids
- * and trees, whose shortest ways from the far end mostly lead back. In a
- * dragonfly all of a group share its link to another, so it leaves the group.
+ * Whether a non-minimal hop by a port may relieve a crowded link: not in trees
+ * and meshes, whose shortest ways from the far end mostly cross what is crowded.
+ * On a ring it goes the other way round, or leaves it. In a dragonfly all of a
+ * group share its link to another, so it leaves the group.
  */
 static bool
-adapt_is_longer(const struct rl_topo *t, const struct rl_topo_dev *dev,
+adapt_is_longer(const struct adapt *a, uint32_t u,
 		const struct rl_topo_port *port)
 {
+	const struct rl_topo *t = a->topo;
 	const struct rl_topo_dev *peer = &t->dev[port->peer_dev];
 
 	if (peer->kind != RL_DEV_SWITCH || !rl_topo_link_up(t, port->link))
 		return false;
+	if (port->dim >= 0)
+		return t->spec.wrap[port->dim] && adapt_goes_on(a, u, port);
 	return t->spec.kind == RL_TOPO_SLIM_FLY ||
 	       t->spec.kind == RL_TOPO_RANDOM ||
 	       (t->spec.kind == RL_TOPO_DRAGONFLY &&
-		peer->coord[0] != dev->coord[0]);
+		peer->coord[0] != t->dev[u].coord[0]);
+}
+
+/* Ports other than @p shortest that a packet for the current destination may
+   begin with at switch u. */
+static uint64_t
+adapt_longer(const struct adapt *a, uint32_t u, uint64_t shortest)
+{
+	const struct rl_topo_dev *dev = &a->topo->dev[u];
+	uint64_t ports = 0;
+
+	if (dev->kind != RL_DEV_SWITCH)
+		return 0;
+	for (unsigned int p = 0; p < dev->nports; p++)
+		if (!(shortest >> p & 1) &&
+		    adapt_is_longer(a, u, &dev->port[p]))
+			ports |= UINT64_C(1) << p;
+	return ports;
 }
 
 /* Sets for each device, what does not depend on the destination. */
@@ -204,7 +242,7 @@ adapt_roles(struct rl_route *route, const struct rl_topo *t)
 		const struct rl_topo_dev *dev = &t->dev[d];
 		struct rl_fwd *f = &route->fwd[d];
 
-		f->adapt_ends = f->adapt_longer = 0;
+		f->adapt_ends = 0;
 		if (dev->kind != RL_DEV_SWITCH)
 			continue;
 		for (unsigned int p = 0; p < dev->nports; p++) {
@@ -212,8 +250,6 @@ adapt_roles(struct rl_route *route, const struct rl_topo *t)
 
 			if (t->dev[port->peer_dev].kind == RL_DEV_ENDPOINT)
 				f->adapt_ends |= UINT64_C(1) << p;
-			else if (adapt_is_longer(t, dev, port))
-				f->adapt_longer |= UINT64_C(1) << p;
 		}
 	}
 }
@@ -255,7 +291,7 @@ adapt_possible(const struct rl_route *route, const struct rl_topo *t,
 }
 
 static void
-adapt_fill(struct adapt *a, uint64_t *ports, uint8_t *links)
+adapt_fill(struct adapt *a, struct route_mem *m)
 {
 	const struct rl_topo *t = a->topo;
 
@@ -266,8 +302,11 @@ adapt_fill(struct adapt *a, uint64_t *ports, uint8_t *links)
 		for (uint32_t u = 0; u < t->ndev; u++) {
 			const size_t i = (size_t)u * t->nep + a->dst;
 
-			ports[i] = adapt_ports(a, u);
-			links[i] = adapt_links(a, u);
+			m->adapt[i] = adapt_ports(a, u);
+			m->adapt_links[i] = adapt_links(a, u);
+			if (m->adapt_links[i] != 0)
+				m->adapt_longer[i] =
+					adapt_longer(a, u, m->adapt[i]);
 		}
 	}
 }
@@ -286,20 +325,25 @@ route_adapt(struct rl_route *route, const struct rl_topo *topo,
 	m->adapt = calloc((size_t)topo->ndev * topo->nep, sizeof(*m->adapt));
 	m->adapt_links = calloc((size_t)topo->ndev * topo->nep,
 				sizeof(*m->adapt_links));
+	m->adapt_longer = calloc((size_t)topo->ndev * topo->nep,
+				 sizeof(*m->adapt_longer));
 	a.dist = calloc(topo->ndev, sizeof(*a.dist));
 	a.order = calloc(topo->ndev, sizeof(*a.order));
 	a.fit = calloc(topo->ndev, sizeof(*a.fit));
-	if (m->adapt == NULL || m->adapt_links == NULL || a.dist == NULL ||
-	    a.order == NULL || a.fit == NULL)
+	if (m->adapt == NULL || m->adapt_links == NULL ||
+	    m->adapt_longer == NULL || a.dist == NULL || a.order == NULL ||
+	    a.fit == NULL)
 		ret = -ENOMEM;
 	if (ret == 0) {
 		adapt_planes(route, topo, vl);
 		adapt_roles(route, topo);
-		adapt_fill(&a, m->adapt, m->adapt_links);
+		adapt_fill(&a, m);
 		for (uint32_t d = 0; d < topo->ndev; d++) {
 			struct rl_fwd *f = &route->fwd[d];
 
 			f->adapt = m->adapt + (size_t)d * topo->nep;
+			f->adapt_longer =
+				m->adapt_longer + (size_t)d * topo->nep;
 			f->adapt_links =
 				m->adapt_links + (size_t)d * topo->nep;
 			f->adapt_sls = sls;
@@ -322,10 +366,13 @@ route_adapt_drop(struct rl_route *route)
 	for (uint32_t d = 0; d < route->ndev; d++) {
 		route->fwd[d].adapt = NULL;
 		route->fwd[d].adapt_links = NULL;
+		route->fwd[d].adapt_longer = NULL;
 		route->fwd[d].adapt_sls = 0;
 	}
 	free(m->adapt);
 	free(m->adapt_links);
+	free(m->adapt_longer);
+	m->adapt_longer = NULL;
 	m->adapt = NULL;
 	m->adapt_links = NULL;
 	route->adapts = false;

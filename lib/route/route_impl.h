@@ -67,6 +67,7 @@ struct route_mem {
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
 	uint64_t *adapt; /**< [device][endpoint] see rl_fwd.h; or NULL */
+	uint64_t *adapt_longer; /**< the same */
 	uint8_t *adapt_links; /**< the same */
 	struct rl_fwd_hop *tile;
 	uint8_t *held;	  /**< [tile] planes of it that entry holds */

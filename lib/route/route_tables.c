@@ -63,6 +63,7 @@ route_tables_free(struct route_mem *m)
 	free(m->path_sl);
 	free(m->adapt);
 	free(m->adapt_links);
+	free(m->adapt_longer);
 	free(m->tile);
 }
 

@@ -126,8 +126,7 @@ adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
 	links = fwd->adapt_links[pkt->dst];
 	if (links == 0)
 		return NULL;
-	longer = adapt_best(core, pkt,
-			    fwd->adapt_longer & ~fwd->adapt[pkt->dst], &lives);
+	longer = adapt_best(core, pkt, fwd->adapt_longer[pkt->dst], &lives);
 	queued = best == NULL ? room : adapt_queued(core, best);
 	if (longer == NULL ||
 	    (adapt_queued(core, longer) + room / ADAPT_BIAS) *
@@ -143,11 +142,13 @@ adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
 static struct core_port *
 adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
 {
-	struct core_port *best = adapt_best(core, pkt,
-					    core->fwd->adapt[pkt->dst], lives);
-	struct core_port *longer;
+	uint64_t ports = core->fwd->adapt[pkt->dst];
+	struct core_port *best, *longer;
 
-	if (core->fwd->adapt_longer == 0 || !*lives)
+	if (pkt->in_port < RL_FWD_ADAPT_PORTS)
+		ports &= ~(UINT64_C(1) << pkt->in_port);
+	best = adapt_best(core, pkt, ports, lives);
+	if (core->fwd->adapt_longer == NULL || !*lives)
 		return best;
 	longer = adapt_longer(core, pkt, best);
 	return longer != NULL ? longer : best;

@@ -240,11 +240,84 @@ packets_may_begin_with_a_longer_way_where_that_helps(void **state)
 		for (uint32_t d = 0; d < t.ndev; d++) {
 			const struct rl_fwd *f = &r->fwd[d];
 			const bool sw = t.dev[d].kind == RL_DEV_SWITCH;
+			uint64_t any = 0;
 
-			assert_int_equal(
-				__builtin_popcountll(f->adapt_longer),
-				sw ? row[i].ports : 0);
-			assert_int_equal(f->adapt_longer & f->adapt_ends, 0);
+			for (uint32_t e = 0; e < t.nep; e++) {
+				assert_int_equal(f->adapt_longer[e] &
+							 (f->adapt_ends |
+							  f->adapt[e]), 0);
+				any |= f->adapt_longer[e];
+			}
+			assert_int_equal(__builtin_popcountll(any),
+					 sw ? row[i].ports : 0);
+		}
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+/* How far it is from @p from to @p to round a ring of n, in direction @p dir. */
+static unsigned int
+round_by(unsigned int from, unsigned int to, unsigned int n, int dir)
+{
+	return (dir > 0 ? to + n - from : from + n - to) % n;
+}
+
+/*
+ * By hand: a hop in direction @p dir of dimension @p dim, from @p u to @p v on a
+ * torus, is not minimal, and the way on need not lead back: it is as short to go
+ * on round the ring, or along the other dimension.
+ */
+static bool
+begins_longer(const struct rl_topo *t, const uint16_t *u, const uint16_t *v,
+	      unsigned int dim, int dir)
+{
+	const unsigned int n = t->spec.dims[dim];
+	const unsigned int on = round_by(u[dim], v[dim], n, dir);
+	const unsigned int back = round_by(u[dim], v[dim], n, -dir);
+
+	if (on != 0 && on <= back)
+		return false; /* minimal */
+	if (u[1 - dim] != v[1 - dim])
+		return true;
+	return on != 0 && on - 1 <= back + 1;
+}
+
+static void
+packets_may_begin_the_longer_way_round_a_ring(void **state)
+{
+	(void)state;
+	for (unsigned int n = 3; n < 9; n++) {
+		struct rl_check_report rep;
+		struct rl_route *r;
+		struct rl_topo t;
+
+		fix_grid(&t, true, (uint16_t)n, 5, 0, 1);
+		r = adaptive(&t, "reflit");
+		assert_int_equal(judge(&t, r, &rep), 0);
+		for (uint32_t u = 0; u < t.ndev; u++) {
+			const struct rl_topo_dev *dev = &t.dev[u];
+
+			for (uint32_t e = 0; e < t.nep; e++) {
+				const uint32_t v = t.dev[t.ep_dev[e]].port[0]
+							   .peer_dev;
+				uint64_t want = 0;
+
+				for (unsigned int p = 0;
+				     p < dev->nports && v != u &&
+				     dev->kind == RL_DEV_SWITCH;
+				     p++)
+					if (dev->port[p].dim >= 0 &&
+					    begins_longer(
+						    &t, dev->coord,
+						    t.dev[v].coord,
+						    (unsigned int)dev->port[p]
+							    .dim,
+						    dev->port[p].dir))
+						want |= UINT64_C(1) << p;
+				assert_int_equal(r->fwd[u].adapt_longer[e],
+						 want);
+			}
 		}
 		rl_route_free(r);
 		rl_topo_free(&t);
@@ -252,20 +325,19 @@ packets_may_begin_with_a_longer_way_where_that_helps(void **state)
 }
 
 static void
-grids_have_shortest_ways_only(void **state)
+meshes_have_shortest_ways_only(void **state)
 {
-	(void)state;
-	for (unsigned int k = 0; k < 2; k++) {
-		struct rl_route *r;
-		struct rl_topo t;
+	struct rl_route *r;
+	struct rl_topo t;
 
-		fix_grid(&t, k, 4, 4, 0, 1);
-		r = adaptive(&t, "reflit");
-		for (uint32_t d = 0; d < t.ndev; d++)
-			assert_int_equal(r->fwd[d].adapt_longer, 0);
-		rl_route_free(r);
-		rl_topo_free(&t);
-	}
+	(void)state;
+	fix_grid(&t, false, 4, 4, 0, 1);
+	r = adaptive(&t, "reflit");
+	for (uint32_t d = 0; d < t.ndev; d++)
+		for (uint32_t e = 0; e < t.nep; e++)
+			assert_int_equal(r->fwd[d].adapt_longer[e], 0);
+	rl_route_free(r);
+	rl_topo_free(&t);
 }
 
 /* A packet that comes by another switch could be led away again, and again. */
@@ -276,20 +348,26 @@ longer_ways_that_are_wrong_are_found(void **state)
 	struct rl_route *r;
 	struct rl_topo t;
 	struct rl_fwd *f;
+	uint64_t longer[36];
+	uint64_t way;
 
 	(void)state;
 	build(&t, RL_TOPO_DRAGONFLY);
 	r = adaptive(&t, "reflit");
 	f = &r->fwd[fix_dev(&t, "s0.0")];
-	f->adapt_ends |= f->adapt_longer;
+	assert_int_equal(t.nep, RL_ARRAY_SIZE(longer));
+	memcpy(longer, f->adapt_longer, sizeof(longer));
+	f->adapt_longer = longer;
+	way = longer[t.nep - 1];
+	f->adapt_ends |= way;
 	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
 	assert_non_null(strstr(rep.lost_why, "led away"));
-	f->adapt_ends &= ~f->adapt_longer;
+	f->adapt_ends &= ~way;
 	assert_int_equal(judge(&t, r, &rep), 0);
-	f->adapt_longer |= f->adapt_ends;
+	longer[t.nep - 1] |= f->adapt_ends;
 	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
 	assert_non_null(strstr(rep.lost_why, "another endpoint"));
-	f->adapt_longer = UINT64_C(1) << 63;
+	longer[t.nep - 1] = UINT64_C(1) << 63;
 	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
 	assert_non_null(strstr(rep.lost_why, "not there"));
 	rl_route_free(r);
@@ -345,7 +423,7 @@ longer_ways_are_proven_around_failures(void **state)
 		assert_int_equal(judge(&t, r, &rep), 0);
 		for (uint32_t d = 0; d < t.ndev; d++)
 			for (unsigned int k = 0; k < t.dev[d].nports; k++)
-				if (r->fwd[d].adapt_longer >> k & 1)
+				if (r->fwd[d].adapt_longer[d % t.nep] >> k & 1)
 					assert_true(rl_topo_link_up(
 						&t, t.dev[d].port[k].link));
 		rl_route_free(r);
@@ -370,7 +448,8 @@ main(void)
 			a_switch_with_too_many_ports_is_refused_with_the_reason),
 		cmocka_unit_test(
 			packets_may_begin_with_a_longer_way_where_that_helps),
-		cmocka_unit_test(grids_have_shortest_ways_only),
+		cmocka_unit_test(meshes_have_shortest_ways_only),
+		cmocka_unit_test(packets_may_begin_the_longer_way_round_a_ring),
 		cmocka_unit_test(longer_ways_that_are_wrong_are_found),
 		cmocka_unit_test(
 			a_longer_way_may_be_left_where_no_shortest_one_leads),

@@ -12,6 +12,7 @@
 		sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t)
 
 static uint64_t near[CB_DSTS];
+static uint64_t longer[CB_DSTS];
 static uint8_t links[CB_DSTS];
 static bool parallel; /* ports 5, 1 and 2 */
 
@@ -251,7 +252,9 @@ open_longer(struct core_bench *c)
 	links[0] = 2;
 	c->fwd.adapt_links = links;
 	c->fwd.adapt_ends = 1u << 0;
-	c->fwd.adapt_longer = 1u << 2;
+	memset(longer, 0, sizeof(longer));
+	longer[0] = 1u << 2;
+	c->fwd.adapt_longer = longer;
 	c->full[2] = c->full[3] = c->full[4] = true;
 }
 
@@ -339,6 +342,24 @@ no_longer_way_is_begun_if_no_port_leads_nearer(void **state)
 	cb_close(&c);
 }
 
+/* After a hop that is not minimal, the way back may be one of the shortest. */
+static void
+no_packet_goes_back_where_it_came_from(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	near[0] = 1u << 0 | 1u << 3;
+	c.full[3] = true;
+	for (unsigned int i = 0; i < 5; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 0, VL), 0);
+	assert_int_equal(got(&c, 3, VL), 4);
+	assert_int_equal(got(&c, 5, 0), 1);
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -362,6 +383,7 @@ main(void)
 			only_packets_of_own_endpoints_begin_a_longer_way),
 		cmocka_unit_test(
 			no_longer_way_is_begun_if_no_port_leads_nearer),
+		cmocka_unit_test(no_packet_goes_back_where_it_came_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
