@@ -324,7 +324,7 @@ run_rows(struct setup *s, const struct options *o, struct row *row,
 		s->plan.cfg.link.switching = row[i].switching;
 		s->plan.cfg.link.loopback = row[i].loopback;
 		s->plan.cfg.link.dup_filter = row[i].filter;
-		s->plan.cfg.endpoint.retry = row[i].retry;
+		rl_ep_cfg_set_retry(&s->plan.cfg.endpoint, row[i].retry);
 		ret = run_once(s, o, &mem, o->json != NULL, &row[i].out);
 		if (ret != 0 || row[i].out.interrupted)
 			break;

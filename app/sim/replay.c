@@ -352,7 +352,7 @@ replay_open(struct setup *s, const struct options *o,
 	if (p->loopback >= 0)
 		s->plan.cfg.link.loopback = (enum rl_loopback)p->loopback;
 	if (p->e2e >= 0)
-		s->plan.cfg.endpoint.retry = p->e2e;
+		rl_ep_cfg_set_retry(&s->plan.cfg.endpoint, p->e2e);
 	if (p->dup_filter >= 0)
 		s->plan.cfg.link.dup_filter = p->dup_filter;
 	return EXIT_KEPT;

@@ -152,6 +152,22 @@ read_key_file(struct cfg_ctx *c, const config_setting_t *link,
 	return cfg->key_file == NULL ? -ENOMEM : 0;
 }
 
+/* Two defaults follow what other keys say: how long numbers can be. */
+static int
+read_endpoint(struct cfg_ctx *c, const config_setting_t *ep,
+	      struct rl_ep_cfg *cfg)
+{
+	int ret = ep == NULL ? 0 : cfg_group(c, ep, "endpoint", cfg);
+
+	if (ret != 0)
+		return ret;
+	if (ep == NULL || config_setting_get_member(ep, "isn") == NULL)
+		cfg->isn = rl_ep_cfg_isn(cfg->crc);
+	if (ep == NULL || config_setting_get_member(ep, "window_flits") == NULL)
+		cfg->window_flits = rl_ep_cfg_window(cfg);
+	return 0;
+}
+
 static int
 read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
@@ -176,8 +192,8 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 		ret = read_key_file(c, link, cfg);
 	if (ret == 0 && rl_link_cfg_check(&cfg->link, why, sizeof(why), &key))
 		ret = group_error(c, root, link, "link", key, why);
-	if (ret == 0 && ep != NULL)
-		ret = cfg_group(c, ep, "endpoint", &cfg->endpoint);
+	if (ret == 0)
+		ret = read_endpoint(c, ep, &cfg->endpoint);
 	if (ret == 0 && cfg->link.lcrc && cfg->endpoint.isn == RL_ISN_XOR10)
 		ret = group_error(c, root, link, "link", "lcrc",
 				  "lcrc: with endpoint.isn xor10 the CRC misses "

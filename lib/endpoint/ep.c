@@ -10,13 +10,11 @@ struct layout {
 	size_t hash;
 	size_t heap;
 	size_t refused;
-	size_t win;
 	size_t known;
 	size_t peer;
 	size_t total;
 	uint32_t hash_size;
-	uint32_t win_total;
-	size_t win_bytes;
+	struct ep_win_pool pool[EP_WINS];
 };
 
 static size_t
@@ -28,26 +26,43 @@ place(size_t *at, size_t bytes)
 	return here;
 }
 
-static uint32_t
-win_slots(const struct rl_ep_cfg *cfg)
-{
-	return rl_pow2_ceil(cfg->window_flits);
-}
+/* Slots of a small window; the longest packet fits. */
+#define SMALL_SLOTS 256u
+/* Large windows: enough for each flow of a few dozen peers. */
+#define LARGE_WINS 64u
 
 /*
  * A flow has a window only while it holds flits, so there are never more
- * windows than flits that may be held.
+ * windows than flits that may be held. Without retry a receiver must hold what
+ * comes, so there all windows are large.
  */
+static void
+lay_out_windows(const struct rl_ep_cfg *cfg, struct ep_win_pool *pool,
+		size_t *at)
+{
+	const uint32_t slots = rl_pow2_ceil(cfg->window_flits);
+	const uint32_t n = rl_min_u32(cfg->max_flows, cfg->tx_buffer_flits) +
+			   rl_min_u32(cfg->max_flows, cfg->rx_buffer_flits);
+	const bool sizes = cfg->retry && slots > SMALL_SLOTS;
+
+	memset(pool, 0, EP_WINS * sizeof(*pool));
+	pool[0].mask = (sizes ? SMALL_SLOTS : slots) - 1;
+	pool[0].total = n;
+	pool[1].mask = slots - 1;
+	pool[1].total = sizes ? rl_min_u32(n, LARGE_WINS) : 0;
+	for (unsigned int i = 0; i < EP_WINS; i++) {
+		pool[i].bytes = (ep_win_bytes(pool[i].mask) + RL_CACHE_LINE -
+				 1) & ~(size_t)(RL_CACHE_LINE - 1);
+		pool[i].at = place(at, pool[i].total * pool[i].bytes);
+	}
+}
+
 static void
 lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 {
 	size_t at = 0;
 
 	l->hash_size = rl_pow2_ceil(2 * cfg->max_flows);
-	l->win_total = rl_min_u32(cfg->max_flows, cfg->tx_buffer_flits) +
-		       rl_min_u32(cfg->max_flows, cfg->rx_buffer_flits);
-	l->win_bytes = (ep_win_bytes(win_slots(cfg) - 1) + RL_CACHE_LINE - 1) &
-		       ~(size_t)(RL_CACHE_LINE - 1);
 	place(&at, sizeof(struct rl_ep));
 	l->known = place(&at, (npeers + 63u) / 64 * sizeof(uint64_t));
 	l->peer = place(&at, npeers * sizeof(struct ep_peer));
@@ -59,7 +74,7 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 				   cfg->order == RL_ORDER_PATH
 				   ? 0
 				   : cfg->max_flows * sizeof(struct ep_cc));
-	l->win = place(&at, l->win_total * l->win_bytes);
+	lay_out_windows(cfg, l->pool, &at);
 	l->total = at;
 }
 
@@ -145,7 +160,6 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->isn = ep->cfg.profile == RL_PROFILE_RXL ||
 		  ep->cfg.profile == RL_PROFILE_RXL_COMPACT;
 	ep->seq_bits = seq_bits(&ep->cfg, ep->isn);
-	ep->win_mask = win_slots(&ep->cfg) - 1;
 	ep->peer_known = (uint64_t *)(void *)(base + l.known);
 	memset(ep->peer_known, 0, l.peer - l.known);
 	ep->peer = (struct ep_peer *)(void *)(base + l.peer);
@@ -156,9 +170,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->refused = (uint32_t *)(void *)(base + l.refused);
 	ep->flow = (struct ep_flow *)(void *)(base + l.flow);
 	ep->cc = (struct ep_cc *)(void *)(base + l.cc);
-	ep->win_mem = base + l.win;
-	ep->win_bytes = l.win_bytes;
-	ep->win_total = l.win_total;
+	memcpy(ep->win, l.pool, sizeof(ep->win));
 	return ep;
 }
 

@@ -16,19 +16,19 @@
  */
 
 void
-ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
+ep_mark(struct ep_flow *flow, uint32_t seq)
 {
-	if (ep_win_bit(flow->tx_win, ep->win_mask, seq))
+	if (ep_win_bit(flow->tx_win, seq))
 		return;
-	ep_win_set(flow->tx_win, ep->win_mask, seq);
+	ep_win_set(flow->tx_win, seq);
 	flow->resend++;
 }
 
 void
-ep_mark_all(struct rl_ep *ep, struct ep_flow *flow)
+ep_mark_all(struct ep_flow *flow)
 {
 	for (uint32_t s = flow->una; s != flow->sent; s++)
-		ep_mark(ep, flow, s);
+		ep_mark(flow, s);
 }
 
 static void
@@ -114,7 +114,7 @@ ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	}
 	flow->gbn_seq = flow->una;
 	flow->gbn_ns = now_ns;
-	ep_mark_all(ep, flow);
+	ep_mark_all(flow);
 	ep_tx_ready(ep, flow);
 }
 
@@ -126,7 +126,7 @@ ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 		EP_COUNT(ep, nak_ignored);
 		return;
 	}
-	ep_mark(ep, flow, n + 1);
+	ep_mark(flow, n + 1);
 	ep_tx_ready(ep, flow);
 }
 
@@ -138,7 +138,7 @@ ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c)
 	for (unsigned int i = 0; i < 8 * c->map_bytes; i++)
 		if ((c->map[i >> 3] >> (i & 7) & 1) &&
 		    in_flight(flow, from + i))
-			ep_mark(ep, flow, from + i);
+			ep_mark(flow, from + i);
 	ep_tx_ready(ep, flow);
 }
 
@@ -175,8 +175,8 @@ ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy, uint64_t now_ns)
 	flow->flags |= EPF_TX_BUSY;
 	flow->flags &= ~EPF_RTT_RUNS;
 	for (uint32_t s = flow->una; flow->resend > 0; s++)
-		if (ep_win_bit(flow->tx_win, ep->win_mask, s)) {
-			ep_win_clear(flow->tx_win, ep->win_mask, s);
+		if (ep_win_bit(flow->tx_win, s)) {
+			ep_win_clear(flow->tx_win, s);
 			flow->resend--;
 		}
 	flow->retries = 0;

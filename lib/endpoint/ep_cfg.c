@@ -13,16 +13,50 @@
 #define MAX_BUFFER_FLITS (1u << 24)
 #define MAX_RETRY_LIMIT 1000000u
 
+/* Fills a link over the round trip of ten hops, or of 500 m of fibre. */
+#define WINDOW_FLITS 4095u
+
+enum rl_isn_kind
+rl_ep_cfg_isn(enum rl_crc_kind crc)
+{
+	return crc == RL_CRC_BCH    ? RL_ISN_WIDE19
+	       : crc == RL_CRC_ECMA ? RL_ISN_WIDE
+				    : RL_ISN_XOR10;
+}
+
+/* Whether ten bits of number are not all. */
+static bool
+long_numbers(const struct rl_ep_cfg *c)
+{
+	return c->isn == RL_ISN_WIDE19 && c->profile <= RL_PROFILE_RXL_COMPACT;
+}
+
+uint32_t
+rl_ep_cfg_window(const struct rl_ep_cfg *c)
+{
+	return long_numbers(c) && c->retry ? WINDOW_FLITS : RL_E2E_WINDOW_MAX;
+}
+
+void
+rl_ep_cfg_set_retry(struct rl_ep_cfg *c, bool on)
+{
+	const bool usual = c->window_flits == rl_ep_cfg_window(c);
+
+	c->retry = on;
+	if (usual)
+		c->window_flits = rl_ep_cfg_window(c);
+}
+
 void
 rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 {
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->profile = RL_PROFILE_RXL;
 	cfg->crc = RL_CRC_BCH;
-	cfg->isn = RL_ISN_WIDE;
+	cfg->isn = rl_ep_cfg_isn(cfg->crc);
 	cfg->retry = true;
 	cfg->retry_mode = RL_RETRY_SELECTIVE;
-	cfg->window_flits = 511;
+	cfg->window_flits = rl_ep_cfg_window(cfg);
 	cfg->congestion = RL_CONGESTION_DELAY;
 	cfg->max_packet_flits = 16;
 	cfg->max_flows = 1024;
@@ -98,8 +132,7 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		return refuse(err, errlen, key, "order",
 			      "\"endpoint\" needs the number in the CRC; set "
 			      "profile = \"rxl\" or \"rxl-compact\"");
-	if (c->window_flits > RL_E2E_WINDOW_MAX &&
-	    (c->isn != RL_ISN_WIDE19 || c->profile > RL_PROFILE_RXL_COMPACT))
+	if (c->window_flits > RL_E2E_WINDOW_MAX && !long_numbers(c))
 		return refuse(err, errlen, key, "window_flits",
 			      "above 511 it needs isn = \"wide19\" and profile "
 			      "rxl or rxl-compact; set these or lower it");

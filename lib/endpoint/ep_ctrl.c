@@ -54,12 +54,15 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 
 /** The first missing number in lo .. hi-1; hi: none is. */
 static uint32_t
-first_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
-	      uint32_t hi)
+first_missing(const struct ep_flow *flow, uint32_t lo, uint32_t hi)
 {
-	return flow->rx_win == NULL || !rl_seq_before(lo, hi)
-		       ? lo
-		       : ep_win_find(flow->rx_win, ep->win_mask, lo, hi, false);
+	if (flow->rx_win == NULL || !rl_seq_before(lo, hi) ||
+	    !rl_seq_before(lo, flow->high))
+		return lo;
+	/* beyond what is held all is missing */
+	return ep_win_find(flow->rx_win, lo,
+			   rl_seq_before(hi, flow->high) ? hi : flow->high,
+			   false);
 }
 
 /**
@@ -68,14 +71,14 @@ first_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
  * @return how far it looked: hi, or the first number that it leaves out
  */
 static uint32_t
-name_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
-	     uint32_t hi, struct ep_ctrl *c)
+name_missing(const struct ep_flow *flow, uint32_t lo, uint32_t hi,
+	     struct ep_ctrl *c)
 {
-	const uint32_t first = first_missing(ep, flow, lo, hi);
+	const uint32_t first = first_missing(flow, lo, hi);
 
 	c->base = (first - (c->n + 1)) & 0xffffff;
 	for (uint32_t s = first; rl_seq_before(s, hi);
-	     s = first_missing(ep, flow, s + 1, hi)) {
+	     s = first_missing(flow, s + 1, hi)) {
 		const uint32_t i = s - first;
 
 		if (i >= 8 * EP_CTRL_MAP_MAX)
@@ -98,14 +101,14 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 	if (rl_seq_before(flow->nak_lo, flow->expect))
 		flow->nak_lo = flow->expect;
-	first = first_missing(ep, flow, flow->nak_lo, hi);
+	first = first_missing(flow, flow->nak_lo, hi);
 	if (!rl_seq_before(first, hi))
 		return false;
 	if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && ep->isn) {
 		c.cmd = EP_CMD_NAK_ONE;
-		upto = name_missing(ep, flow, first, hi, &c);
+		upto = name_missing(flow, first, hi, &c);
 	} else if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE &&
-		   first_missing(ep, flow, first + 1, hi) == hi) {
+		   first_missing(flow, first + 1, hi) == hi) {
 		/* without a bitmap it can name one flit, or all */
 		c.cmd = EP_CMD_NAK_ONE;
 		c.n = first - 1;
@@ -182,7 +185,7 @@ emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 		if (rl_seq_before(flow->expect, hi) &&
 		    hi - flow->expect <= ep->cfg.window_flits)
-			hi = name_missing(ep, flow, c.n + 1, hi, &c);
+			hi = name_missing(flow, c.n + 1, hi, &c);
 		if (c.map_bytes > 0 && rl_seq_before(flow->nak_hi, hi))
 			flow->nak_hi = hi;
 		ep_ack_carried(ep, flow);

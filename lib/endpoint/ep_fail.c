@@ -16,7 +16,7 @@ report_all(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 
 	for (uint32_t s = flow->una; s != flow->next; s++) {
 		const uint32_t tag = rl_flit_tag(
-			flow->tx_win->slot[s & ep->win_mask]->wire);
+			ep_win_at(flow->tx_win, s)->wire);
 
 		if (!first && tag == r.tag && !RL_PLANTED(FLOW_REPORT_FLITS))
 			continue;

@@ -165,27 +165,58 @@ ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)
 	flow->state = (uint8_t)state;
 }
 
+static struct ep_win *
+take_of(struct rl_ep *ep, struct ep_win_pool *pool)
+{
+	struct ep_win *w = pool->free;
+
+	if (w != NULL) {
+		pool->free = w->next_free;
+	} else {
+		if (pool->used == pool->total)
+			return NULL;
+		w = (struct ep_win *)(void *)((uint8_t *)ep + pool->at +
+					      pool->used++ * pool->bytes);
+		w->mask = pool->mask;
+	}
+	ep_win_reset(w);
+	return w;
+}
+
 struct ep_win *
 ep_win_take(struct rl_ep *ep)
 {
-	struct ep_win *w = ep->win_free;
+	struct ep_win *w = take_of(ep, &ep->win[0]);
 
-	if (w != NULL) {
-		ep->win_free = w->next_free;
-	} else {
-		RL_ASSERT(ep->win_used < ep->win_total);
-		w = (struct ep_win *)(void *)(ep->win_mem +
-					      ep->win_used++ * ep->win_bytes);
-	}
-	ep_win_reset(w, ep->win_mask);
+	RL_ASSERT(w != NULL); /* there is one for each flow that holds flits */
 	return w;
 }
 
 void
 ep_win_give(struct rl_ep *ep, struct ep_win *w)
 {
-	w->next_free = ep->win_free;
-	ep->win_free = w;
+	struct ep_win_pool *pool = &ep->win[w->mask != ep->win[0].mask];
+
+	w->next_free = pool->free;
+	pool->free = w;
+}
+
+bool
+ep_win_grow(struct rl_ep *ep, struct ep_win **w, uint32_t from, uint32_t to)
+{
+	struct ep_win *const old = *w;
+	struct ep_win *const larger = take_of(ep, &ep->win[1]);
+
+	if (larger == NULL)
+		return false;
+	for (uint32_t s = from; s != to; s++) {
+		ep_win_put(larger, s, ep_win_at(old, s));
+		if (ep_win_bit(old, s))
+			ep_win_set(larger, s);
+	}
+	ep_win_give(ep, old);
+	*w = larger;
+	return true;
 }
 
 void

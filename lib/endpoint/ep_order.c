@@ -92,9 +92,9 @@ win_done(struct rl_ep *ep, struct ep_flow *flow)
 static struct rl_flit *
 take_held(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
 {
-	struct rl_flit *f = flow->rx_win->slot[seq & ep->win_mask];
+	struct rl_flit *f = ep_win_at(flow->rx_win, seq);
 
-	ep_win_clear(flow->rx_win, ep->win_mask, seq);
+	ep_win_clear(flow->rx_win, seq);
 	flow->held--;
 	ep->rx_held--;
 	return f;
@@ -131,8 +131,7 @@ confirm(const struct rl_ep *ep, struct ep_flow *flow)
 static void
 drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	while (flow->held > 0 &&
-	       ep_win_bit(flow->rx_win, ep->win_mask, flow->expect)) {
+	while (flow->held > 0 && ep_win_bit(flow->rx_win, flow->expect)) {
 		struct rl_flit *f = take_held(ep, flow, flow->expect);
 		const struct place p = place_of(f);
 
@@ -149,18 +148,17 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 static uint32_t
-first_held(const struct rl_ep *ep, const struct ep_flow *flow)
+first_held(const struct ep_flow *flow)
 {
-	return ep_win_find(flow->rx_win, ep->win_mask, flow->expect,
-			   flow->high, true);
+	return ep_win_find(flow->rx_win, flow->expect, flow->high, true);
 }
 
 /** Whether number @p seq, which is not behind, is held in the window. */
 static bool
-is_held(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
+is_held(const struct ep_flow *flow, uint32_t seq)
 {
 	return flow->held > 0 && rl_seq_before(seq, flow->high) &&
-	       ep_win_bit(flow->rx_win, ep->win_mask, seq);
+	       ep_win_bit(flow->rx_win, seq);
 }
 
 /** Without retry: packets before @p p are lost, or will be late. */
@@ -184,9 +182,8 @@ skip_to(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 static void
 skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	const uint32_t to = first_held(ep, flow);
-	const struct place p =
-		place_of(flow->rx_win->slot[to & ep->win_mask]);
+	const uint32_t to = first_held(flow);
+	const struct place p = place_of(ep_win_at(flow->rx_win, to));
 
 	EP_COUNT_N(ep, rx_lost_flits, to - flow->expect);
 	if (flow->part != NULL)
@@ -199,10 +196,9 @@ skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 static uint64_t
 first_held_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
-	const uint32_t s = first_held(ep, flow);
+	const uint32_t s = first_held(flow);
 
-	return rl_max_u64(flow->rx_win->slot[s & ep->win_mask]->t_ns,
-			  ep->paced_ns);
+	return rl_max_u64(ep_win_at(flow->rx_win, s)->t_ns, ep->paced_ns);
 }
 
 /** Without retry: sets when the first gap counts as a loss. */
@@ -301,7 +297,7 @@ static void
 hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
      uint64_t now_ns)
 {
-	if (is_held(ep, flow, seq)) {
+	if (is_held(flow, seq)) {
 		drop(ep, f, RL_EPC_rx_duplicate);
 		ep_spread_needless(ep, now_ns);
 		if (ep->cfg.retry)
@@ -313,15 +309,22 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 		drop(ep, f, RL_EPC_rx_overflow);
 		return;
 	}
-	EP_COUNT(ep, rx_ahead);
-	if (flow->rx_win == NULL)
-		flow->rx_win = ep_win_take(ep);
 	if (flow->held == 0)
 		flow->high = flow->expect;
+	if (flow->rx_win == NULL)
+		flow->rx_win = ep_win_take(ep);
+	if (seq - flow->expect > flow->rx_win->mask &&
+	    !ep_win_grow(ep, &flow->rx_win, flow->expect, flow->high)) {
+		drop(ep, f, RL_EPC_rx_overflow);
+		if (flow->held == 0)
+			win_done(ep, flow);
+		return;
+	}
+	EP_COUNT(ep, rx_ahead);
 	nak_hi_fresh(ep, flow);
 	f->t_ns = now_ns;
-	flow->rx_win->slot[seq & ep->win_mask] = f;
-	ep_win_set(flow->rx_win, ep->win_mask, seq);
+	ep_win_put(flow->rx_win, seq, f);
+	ep_win_set(flow->rx_win, seq);
 	flow->sure = ep->hurt - 1;
 	flow->held++;
 	ep->rx_held++;
@@ -360,18 +363,17 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		return;
 	while (flow->held > 0 && rl_seq_before(hi, flow->high)) {
 		/* gap from hi to the next held flit, which gives its age */
-		const uint32_t next = ep_win_find(flow->rx_win, ep->win_mask,
-						  hi, flow->high, true);
+		const uint32_t next = ep_win_find(flow->rx_win, hi, flow->high,
+						  true);
 		const uint64_t due = rl_deadline(
-			flow->rx_win->slot[next & ep->win_mask]->t_ns,
+			ep_win_at(flow->rx_win, next)->t_ns,
 			ep_nak_wait_ns(ep, now_ns));
 
 		if (next != hi && due > now_ns) {
 			gap_arm(ep, flow, due);
 			break;
 		}
-		hi = ep_win_find(flow->rx_win, ep->win_mask, next, flow->high,
-				 false);
+		hi = ep_win_find(flow->rx_win, next, flow->high, false);
 	}
 	/* unless the missing flits have arrived meanwhile */
 	if (hi == from && (flow->flags & EPF_HINT) &&
@@ -415,8 +417,7 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
 	while (flow->held > 0)
-		rl_flit_put(ep->cache,
-			    take_held(ep, flow, first_held(ep, flow)));
+		rl_flit_put(ep->cache, take_held(ep, flow, first_held(flow)));
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
 	ep_late_forget(ep, flow);
@@ -469,17 +470,17 @@ squeeze(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 {
 	const uint32_t from = flow->rx_tag;
 
-	if (is_held(ep, flow, seq)) {
+	if (is_held(flow, seq)) {
 		drop(ep, f, RL_EPC_rx_duplicate);
 		return;
 	}
 	EP_COUNT(ep, rx_squeezed);
 	while (flow->held > 0 && ep->rx_held >= ep->cfg.rx_buffer_flits &&
-	       rl_seq_before(first_held(ep, flow), seq))
+	       rl_seq_before(first_held(flow), seq))
 		skip_gap(ep, flow, now_ns);
 	if (!(flow->flags & EPF_LOST_NOW))
 		flow->lost_lo = from;
-	if (flow->held > 0 && rl_seq_before(seq, first_held(ep, flow))) {
+	if (flow->held > 0 && rl_seq_before(seq, first_held(flow))) {
 		if (seq != flow->expect || compare(flow, p) != 0)
 			jump(ep, flow, p, seq);
 		accept(ep, flow, f, true, now_ns);

@@ -241,7 +241,6 @@ struct rl_ep {
 	uint64_t ctrl_first; /**< turns on EP_LIST_CTRL below go before data */
 	bool isn;	   /**< numbers are implicit */
 	uint8_t seq_bits;  /**< of a number on (or beside) the wire */
-	uint32_t win_mask;
 
 	/* by service level: a blocked level must not stop the others */
 	struct ep_list list[EP_LISTS][RL_SLS];
@@ -293,11 +292,7 @@ struct rl_ep {
 	uint32_t *hash;		/**< 1 + index into flow; 0: free */
 	uint32_t nheap;
 	struct ep_timer *heap;	/**< cfg.max_flows */
-	uint8_t *win_mem;
-	size_t win_bytes;
-	uint32_t win_used;	/**< windows ever taken from win_mem */
-	uint32_t win_total;
-	struct ep_win *win_free;
+	struct ep_win_pool win[EP_WINS]; /**< small windows, large ones */
 
 	struct ep_late late;
 	struct ep_spread spread;
@@ -347,6 +342,9 @@ uint8_t ep_peer_blocked(const struct rl_ep *ep, uint16_t peer);
 uint64_t ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 struct ep_win *ep_win_take(struct rl_ep *ep);
 void ep_win_give(struct rl_ep *ep, struct ep_win *w);
+/** A larger window for what *w has from..to-1. @return false: none is left */
+bool ep_win_grow(struct rl_ep *ep, struct ep_win **w, uint32_t from,
+		 uint32_t to);
 /** Queues it behind all others, unless it is on the list already. */
 void ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow);
 /** The level of @p mask (not 0, of levels with flows) whose turn it is. */
@@ -398,8 +396,8 @@ void ep_enc_flush(struct rl_ep *ep);
 
 /* ep_ack.c */
 /** Flit number @p seq, which is under way, must be sent again. */
-void ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq);
-void ep_mark_all(struct rl_ep *ep, struct ep_flow *flow);
+void ep_mark(struct ep_flow *flow, uint32_t seq);
+void ep_mark_all(struct ep_flow *flow);
 void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	       uint64_t now_ns);
 void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,

@@ -85,13 +85,13 @@ static void
 stamp_rxl(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n)
 {
 	const bool acks = ep->cfg.retry && (flow->flags & EPF_RX_SEEN);
-	struct rl_flit *const *const slot = flow->tx_win->slot;
+	const struct ep_win *const win = flow->tx_win;
 
 	EP_COUNT_N(ep, header_bits, n * HEADER_BITS);
 	if (acks)
 		ep_ack_carried(ep, flow);
 	for (uint32_t s = from; s != from + n; s++) {
-		uint8_t *wire = slot[s & ep->win_mask]->wire;
+		uint8_t *wire = ep_win_at(win, s)->wire;
 
 		if (acks) {
 			rl_flit_set_ack(wire, flow->expect - 1);
@@ -132,7 +132,7 @@ ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint32_t from,
 	if (profile != RL_PROFILE_RXL_COMPACT)
 		EP_COUNT_N(ep, header_bits, n * HEADER_BITS);
 	for (uint32_t s = from; s != from + n; s++) {
-		uint8_t *wire = flow->tx_win->slot[s & ep->win_mask]->wire;
+		uint8_t *wire = ep_win_at(flow->tx_win, s)->wire;
 
 		if (profile == RL_PROFILE_RXL_COMPACT)
 			rl_flit_set_header(wire, 0, RL_CMD_SEQ);

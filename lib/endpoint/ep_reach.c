@@ -290,13 +290,13 @@ ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
  * is none.
  */
 static uint32_t
-find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag)
+find_sent(const struct ep_flow *flow, uint32_t tag)
 {
 	uint32_t lo = flow->una, hi = flow->sent;
 
 	while (lo != hi) {
 		const uint32_t s = lo + (hi - lo) / 2;
-		const struct rl_flit *f = flow->tx_win->slot[s & ep->win_mask];
+		const struct rl_flit *f = ep_win_at(flow->tx_win, s);
 
 		if (rl_seq_before(rl_flit_tag(f->wire), tag))
 			lo = s + 1;
@@ -339,8 +339,8 @@ data_dropped(struct rl_ep *ep, struct ep_flow *flow,
 	}
 	if (flow->state != RL_EP_FLOW_OPEN)
 		return false;
-	for (s = find_sent(ep, flow, n->tag); s != flow->sent; s++) {
-		const uint8_t *w = flow->tx_win->slot[s & ep->win_mask]->wire;
+	for (s = find_sent(flow, n->tag); s != flow->sent; s++) {
+		const uint8_t *w = ep_win_at(flow->tx_win, s)->wire;
 		const uint32_t pos = rl_get16(w + 14);
 
 		if (rl_flit_tag(w) != n->tag || pos >= n->pos + flits)
@@ -348,7 +348,7 @@ data_dropped(struct rl_ep *ep, struct ep_flow *flow,
 		if (pos < n->pos)
 			continue;
 		any = true;
-		ep_mark(ep, flow, s);
+		ep_mark(flow, s);
 	}
 	return any || RL_PLANTED(FLOW_NOTICE_ANY);
 }

@@ -54,7 +54,7 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		if (ep->isn || flow->retries > 1)
 			ep_ask(ep, flow);
 		if (!ep->isn) { /* there an answer may be ambiguous */
-			ep_mark_all(ep, flow);
+			ep_mark_all(flow);
 			ep_tx_ready(ep, flow);
 		}
 	}

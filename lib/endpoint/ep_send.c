@@ -76,6 +76,10 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	}
 	if (!ep_tx_share(ep, flow, nflits))
 		return refuse(ep, RL_EPC_tx_refused_share, err);
+	if (flow->tx_win != NULL &&
+	    flow->next - flow->una + nflits > flow->tx_win->mask + 1 &&
+	    !ep_win_grow(ep, &flow->tx_win, flow->una, flow->next))
+		return refuse(ep, RL_EPC_tx_refused_window, err);
 	*flowp = flow;
 	return 0;
 }
@@ -117,7 +121,7 @@ make_flits(struct rl_ep *ep, const struct ep_flow *flow,
 	   const struct rl_ep_msg *msg, uint32_t nflits, rl_ep_fill_fn fill,
 	   void *ctx)
 {
-	struct rl_flit **const slot = flow->tx_win->slot;
+	struct ep_win *const win = flow->tx_win;
 	struct rl_txn_words w = first_header(ep, flow, msg, nflits);
 	uint32_t off = 0;
 
@@ -126,7 +130,7 @@ make_flits(struct rl_ep *ep, const struct ep_flow *flow,
 		uint32_t n = RL_FLIT_DATA_BYTES;
 
 		RL_ASSERT(f != NULL);
-		slot[s & ep->win_mask] = f;
+		ep_win_put(win, s, f);
 		if (s + 1 == flow->next + nflits) {
 			n = msg->len_bytes - off;
 			w = shorten(w, f->wire, n);

@@ -70,9 +70,9 @@ ep_spread_came(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
 	    (rl_seq_before(seq, flow->nak_hi) &&
 	     flow->nak_hi - flow->expect <= ep->cfg.window_flits))
 		return;
-	next = ep_win_find(flow->rx_win, ep->win_mask, seq, flow->high, true);
+	next = ep_win_find(flow->rx_win, seq, flow->high, true);
 	note(&ep->spread,
-	     now_ns - flow->rx_win->slot[next & ep->win_mask]->t_ns, now_ns);
+	     now_ns - ep_win_at(flow->rx_win, next)->t_ns, now_ns);
 }
 
 void

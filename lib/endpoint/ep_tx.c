@@ -16,7 +16,7 @@ static struct rl_flit *
 take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
 	  uint8_t sl)
 {
-	struct rl_flit *own = flow->tx_win->slot[seq & ep->win_mask];
+	struct rl_flit *own = ep_win_at(flow->tx_win, seq);
 	struct rl_flit *f = own;
 
 	if (ep->cfg.retry) {
@@ -52,7 +52,7 @@ static void
 emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 	 bool again, struct rl_pktq *out, uint64_t now_ns)
 {
-	const struct rl_flit *own = flow->tx_win->slot[from & ep->win_mask];
+	const struct rl_flit *own = ep_win_at(flow->tx_win, from);
 	const uint8_t class = rl_flit_class(own->wire);
 	const uint8_t sl = ep_sl(ep, flow->peer, flow->cos);
 	const uint8_t ends = n == 1 ? RL_FF_SOP | RL_FF_EOP : RL_FF_SOP;
@@ -78,17 +78,17 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	   uint32_t budget, uint64_t now_ns)
 {
 	struct ep_win *w = flow->tx_win;
-	const uint32_t from = ep_win_find(w, ep->win_mask, flow->una,
+	const uint32_t from = ep_win_find(w, flow->una,
 					  flow->sent, true);
 	uint32_t n = 0;
 
 	RL_DASSERT(rl_seq_before(from, flow->sent));
 	budget = rl_min_u32(budget, ep->cache->count);
 	while (n < budget && rl_seq_before(from + n, flow->sent) &&
-	       ep_win_bit(w, ep->win_mask, from + n)) {
-		const struct rl_flit *own = w->slot[(from + n) & ep->win_mask];
+	       ep_win_bit(w, from + n)) {
+		const struct rl_flit *own = ep_win_at(w, from + n);
 
-		ep_win_clear(w, ep->win_mask, from + n);
+		ep_win_clear(w, from + n);
 		n++;
 		if (own->wire[7] & 0x80) /* EOP */
 			break;
@@ -126,7 +126,7 @@ time_packet(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 		flow->sent + n - flow->una <= flow->window;
 	asks = ep_cc_asks(ep, flow, n, timed);
 	if (asks)
-		flow->tx_win->slot[last & ep->win_mask]->wire[7] |=
+		ep_win_at(flow->tx_win, last)->wire[7] |=
 			RL_FLIT_ASKS_ACK;
 	if (timed) {
 		flow->flags &= ~EPF_RTT_ASKED;
@@ -142,7 +142,7 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	 uint32_t budget, uint64_t now_ns)
 {
 	const struct rl_flit *own =
-		flow->tx_win->slot[flow->sent & ep->win_mask];
+		ep_win_at(flow->tx_win, flow->sent);
 	const uint32_t n = rl_get16(own->wire + 16);
 	const bool first = flow->una == flow->sent;
 

@@ -147,13 +147,13 @@ ep_tx_gone(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 
 /** Clears the marks of flits that have arrived after all. */
 static void
-unmark(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
+unmark(struct ep_flow *flow, uint32_t upto)
 {
 	struct ep_win *w = flow->tx_win;
 
 	for (uint32_t s = flow->una; s != upto && flow->resend > 0; s++)
-		if (ep_win_bit(w, ep->win_mask, s)) {
-			ep_win_clear(w, ep->win_mask, s);
+		if (ep_win_bit(w, s)) {
+			ep_win_clear(w, s);
 			flow->resend--;
 		}
 }
@@ -164,11 +164,11 @@ ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 	struct ep_win *w = flow->tx_win;
 	uint32_t n;
 
-	unmark(ep, flow, upto);
+	unmark(flow, upto);
 	for (uint32_t s = flow->una; s != upto; s += n) {
-		const uint32_t at = s & ep->win_mask;
+		const uint32_t at = s & w->mask;
 
-		n = rl_min_u32(upto - s, ep->win_mask + 1 - at);
+		n = rl_min_u32(upto - s, w->mask + 1 - at);
 		rl_flit_put_bulk(ep->keep, w->slot + at, n);
 	}
 	ep_tx_gone(ep, flow, upto);

@@ -81,6 +81,19 @@ struct rl_ep_cfg {
 /** Any thread. Defaults for software links between lcores. */
 void rl_ep_cfg_defaults(struct rl_ep_cfg *cfg);
 
+/** Any thread. @return the default of isn: the longest number a CRC can carry */
+enum rl_isn_kind rl_ep_cfg_isn(enum rl_crc_kind crc);
+
+/**
+ * Any thread. @return the default of window_flits: 4095; 511 if the numbers of
+ * @p cfg (profile, isn) cannot tell more flits apart, or without retry, where no
+ * flit waits for an ACK
+ */
+uint32_t rl_ep_cfg_window(const struct rl_ep_cfg *cfg);
+
+/** Any thread. Sets retry; a default of window_flits becomes the other one. */
+void rl_ep_cfg_set_retry(struct rl_ep_cfg *cfg, bool on);
+
 /**
  * Any thread. Checks ranges and relations.
  *

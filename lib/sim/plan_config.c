@@ -173,14 +173,24 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 }
 
-/* Half of the plans have windows by congestion, as fabrics are shipped. */
-static enum rl_congestion
-draw_congestion(uint64_t seed)
+/* Half of the plans each have what is shipped: windows by congestion, and numbers
+   for large ones. Drawn apart, so that all else of a seed stays as it is. */
+static void
+draw_windows(struct rl_ep_cfg *c, uint64_t seed)
 {
 	struct rl_prng prng;
 
 	rl_prng_seed(&prng, seed ^ 0x636f6e67);
-	return plan_one_in(&prng, 2) ? RL_CONGESTION_DELAY : RL_CONGESTION_NONE;
+	c->congestion = plan_one_in(&prng, 2) ? RL_CONGESTION_DELAY
+					      : RL_CONGESTION_NONE;
+	if (c->crc != RL_CRC_BCH || c->isn != RL_ISN_WIDE ||
+	    plan_one_in(&prng, 4))
+		return;
+	c->isn = RL_ISN_WIDE19;
+	c->window_flits = c->retry ? (uint32_t)plan_log(
+					     &prng, c->max_packet_flits,
+					     rl_ep_cfg_window(c))
+				   : rl_ep_cfg_window(c);
 }
 
 /* Needs the link group, because its longest packet must fit. */
@@ -200,7 +210,7 @@ plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->isn = plan_one_in(prng, 2) ? RL_ISN_XOR10 : RL_ISN_WIDE;
 	/* without retry, only the window limits reordering */
 	c->window_flits = retry ? (uint32_t)plan_log(prng, p, 511) : 511;
-	c->congestion = draw_congestion(plan->seed);
+	draw_windows(c, plan->seed);
 	c->max_flows = 64;
 	c->ack_coalesce_flits = (uint32_t)plan_log(prng, 1, 16);
 	c->ack_coalesce_flits =

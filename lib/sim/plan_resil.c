@@ -267,11 +267,13 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 	   port is given up; with retry it is sent again */
 	if (crash || !r.connected || !promised || !plan->cfg.endpoint.retry)
 		plan_let_reports(plan, &r.prng);
-	/* a hold and a timer that has backed off may add to it */
+	/* a hold and a timer that has backed off may add to it; and who has had an
+	   answer that a switch kept waits for four times as long */
 	if (plan->cfg.endpoint.retry &&
 	    plan->cfg.endpoint.give_up_ns <= 20 * RL_NS_PER_MS)
 		plan->report_ns = plan->cfg.endpoint.give_up_ns +
-				  100 * RL_NS_PER_MS;
+				  100 * RL_NS_PER_MS +
+				  4 * plan->cfg.link.watchdog_ns;
 	if (!plan_one_in(&r.prng, 3))
 		draw_deaths(&r);
 	if (crash)

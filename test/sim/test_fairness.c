@@ -173,18 +173,17 @@ the_defaults_leave_equal_shares_of_an_incast(void **state)
 	begin("fabric: { topology = \"mesh\"; dims = [8, 4]; };\n", 1.0, 8,
 	      MS / 2);
 	assert_int_equal(plan.cfg.endpoint.congestion, RL_CONGESTION_DELAY);
-	assert_int_equal(plan.cfg.endpoint.window_flits, 511);
+	assert_int_equal(plan.cfg.endpoint.window_flits, 4095);
 	judge("incast of 31, defaults", 0.95, 0.99);
 }
 
-/** A chain of switches with an endpoint at each end. */
+/** A chain of switches with an endpoint at each end, as shipped. */
 static void
 chain_of(char *text, size_t size, unsigned int links)
 {
 	size_t n = (size_t)snprintf(
 		text, size,
-		"endpoint: { isn = \"wide19\"; window_flits = 4095; " DELAY
-		"};\nfabric: { topology = \"custom\"; endpoints = "
+		"fabric: { topology = \"custom\"; endpoints = "
 		"( { name = \"e0\"; }, { name = \"e1\"; } ); switches = ( ");
 
 	for (unsigned int i = 0; i <= links; i++)

@@ -321,6 +321,43 @@ a_weight_for_each_vc_in_use_or_one_for_all(void **state)
 	config_drop(cfg);
 }
 
+/* What is left out is as long as what the other keys allow. */
+static void
+numbers_and_windows_that_are_left_out_follow_the_other_keys(void **state)
+{
+	static const struct {
+		const char *keys;
+		enum rl_isn_kind isn;
+		uint32_t window;
+	} c[] = {
+		{ "", RL_ISN_WIDE19, 4095 },
+		{ "window_flits = 64;", RL_ISN_WIDE19, 64 },
+		{ "isn = \"wide\";", RL_ISN_WIDE, 511 },
+		{ "crc = \"crc64-ecma\";", RL_ISN_WIDE, 511 },
+		{ "crc = \"crc64-ecma\"; isn = \"xor10\";", RL_ISN_XOR10,
+		  511 },
+		{ "crc = \"pcie6-rs\"; window_flits = 100;", RL_ISN_XOR10,
+		  100 },
+		{ "profile = \"cxl\";", RL_ISN_WIDE19, 511 },
+		{ "retry = false;", RL_ISN_WIDE19, 511 },
+		{ "profile = \"rxl-compact\";", RL_ISN_WIDE19, 4095 },
+	};
+	char text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct rl_config *cfg;
+
+		snprintf(text, sizeof(text), FIGURE_1 "%s%s%s",
+			 i == 0 ? "" : "endpoint: { ", c[i].keys,
+			 i == 0 ? "" : " };");
+		cfg = config_take(text);
+		assert_int_equal(cfg->endpoint.isn, c[i].isn);
+		assert_int_equal(cfg->endpoint.window_flits, c[i].window);
+		config_drop(cfg);
+	}
+}
+
 static void
 included_files_are_found_beside_the_one_that_names_them(void **state)
 {
@@ -477,6 +514,8 @@ main(void)
 		cmocka_unit_test(roles_are_placed_as_the_file_says),
 		cmocka_unit_test(the_longest_packet_of_a_link_is_the_endpoints_too),
 		cmocka_unit_test(a_weight_for_each_vc_in_use_or_one_for_all),
+		cmocka_unit_test(
+			numbers_and_windows_that_are_left_out_follow_the_other_keys),
 		cmocka_unit_test(included_files_are_found_beside_the_one_that_names_them),
 		cmocka_unit_test(an_error_in_an_included_file_is_at_its_line),
 		cmocka_unit_test(an_included_link_that_joins_nothing_is_at_its_line),

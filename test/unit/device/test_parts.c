@@ -291,6 +291,7 @@ a_pool_is_planned_for_all_that_a_port_and_an_endpoint_may_hold(void **state)
 			 l->window_flits + l->wait_flits +
 				 3 * (l->queue_flits + l->credits_flits));
 	e.max_flows = 10;
+	e.window_flits = 511;
 	assert_int_equal(rl_fabric_ep_flits(&e, 4),
 			 12 * e.window_flits + 1024);
 	assert_int_equal(rl_fabric_ep_flits(&e, 1000),

@@ -50,7 +50,7 @@ every_number_is_refused_beyond_its_edges_and_taken_at_them(void **state)
 	} edge[] = {
 #define E32(f, lo, hi) { #f, offsetof(struct rl_ep_cfg, f), false, lo, hi }
 #define E64(f, lo) { #f, offsetof(struct rl_ep_cfg, f), true, lo, 86400ull * RL_NS_PER_S }
-		E32(window_flits, 16, RL_E2E_WINDOW_MAX),
+		E32(window_flits, 16, RL_E2E_WIDE_WINDOW_MAX),
 		E32(max_packet_flits, 1, 256),
 		E32(max_flows, 1, 65536),
 		E32(tx_buffer_flits, 16, 1u << 24),
@@ -121,6 +121,7 @@ each_mixing_is_refused_without_a_crc_that_it_works_with(void **state)
 			rl_ep_cfg_defaults(&cfg);
 			cfg.crc = (enum rl_crc_kind)crc;
 			cfg.isn = (enum rl_isn_kind)isn;
+			cfg.window_flits = rl_ep_cfg_window(&cfg);
 			assert_int_equal(check(&cfg, &key),
 					 works[crc][isn] ? 0 : -EINVAL);
 			if (!works[crc][isn])
@@ -146,7 +147,7 @@ a_window_must_hold_a_packet_and_stay_below_half_the_modulus(void **state)
 	cfg.window_flits = RL_PACKET_FLITS_MAX - 1;
 	assert_int_equal(check(&cfg, &key), -EINVAL);
 	assert_string_equal(key, "window_flits");
-	cfg.window_flits = 512;
+	cfg.window_flits = RL_E2E_WIDE_WINDOW_MAX + 1;
 	assert_int_equal(check(&cfg, &key), -EINVAL);
 	assert_string_equal(key, "window_flits");
 	cfg.window_flits = RL_PACKET_FLITS_MAX;
@@ -195,8 +196,44 @@ the_rs_crc_takes_only_the_xor_mixing(void **state)
 	cfg.crc = RL_CRC_PCIE6_RS;
 	assert_int_equal(check(&cfg, &key), -EINVAL);
 	assert_string_equal(key, "isn");
-	cfg.isn = RL_ISN_XOR10;
+	cfg.isn = rl_ep_cfg_isn(cfg.crc);
+	cfg.window_flits = rl_ep_cfg_window(&cfg);
 	assert_int_equal(check(&cfg, &key), 0);
+}
+
+/* What a fabric file does not set is as long as what it sets allows. */
+static void
+defaults_of_numbers_and_windows_follow_crc_and_profile(void **state)
+{
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	for (int crc = 0; crc < 3; crc++)
+		for (int profile = 0; profile < 4; profile++) {
+			const bool longer = crc == RL_CRC_BCH &&
+					    profile <= RL_PROFILE_RXL_COMPACT;
+
+			rl_ep_cfg_defaults(&cfg);
+			cfg.crc = (enum rl_crc_kind)crc;
+			cfg.profile = (enum rl_profile)profile;
+			cfg.isn = rl_ep_cfg_isn(cfg.crc);
+			cfg.window_flits = rl_ep_cfg_window(&cfg);
+			assert_int_equal(check(&cfg, &key), 0);
+			assert_int_equal(cfg.window_flits, longer ? 4095 : 511);
+			rl_ep_cfg_set_retry(&cfg, false);
+			assert_int_equal(cfg.window_flits, 511);
+			rl_ep_cfg_set_retry(&cfg, true);
+			assert_int_equal(cfg.window_flits, longer ? 4095 : 511);
+			cfg.window_flits = 300; /* not a default */
+			rl_ep_cfg_set_retry(&cfg, false);
+			assert_int_equal(cfg.window_flits, 300);
+			assert_int_equal(cfg.isn, crc == RL_CRC_BCH
+							  ? RL_ISN_WIDE19
+						  : crc == RL_CRC_ECMA
+							  ? RL_ISN_WIDE
+							  : RL_ISN_XOR10);
+		}
 }
 
 static void
@@ -226,6 +263,7 @@ main(void)
 		cmocka_unit_test(a_window_must_hold_a_packet_and_stay_below_half_the_modulus),
 		cmocka_unit_test(a_window_above_511_needs_nineteen_bits_in_the_crc),
 		cmocka_unit_test(the_rs_crc_takes_only_the_xor_mixing),
+		cmocka_unit_test(defaults_of_numbers_and_windows_follow_crc_and_profile),
 		cmocka_unit_test(timers_that_contradict_each_other_are_refused),
 	};
 

@@ -182,6 +182,81 @@ notices_of_all_of_a_window_have_each_flit_sent_once_more(void **state)
 	fx_close(&fx);
 }
 
+#define EACH 300 /* packets of one flit: more than a small window has */
+
+/* One packet of each flow between endpoint 0 and the others, either way. */
+static void
+send_round(bool to_0, unsigned int want_busy)
+{
+	unsigned int busy = 0;
+
+	for (unsigned int peer = 1; peer < 4; peer++)
+		for (uint8_t cos = 0; cos < 16; cos++) {
+			const int ret = to_0 ? fx_send(&fx, peer, 0, cos, 100)
+					     : fx_send(&fx, 0, peer, cos, 100);
+
+			assert_true(ret == 0 || ret == -EBUSY);
+			busy += ret == -EBUSY;
+		}
+	assert_int_equal(busy, want_busy);
+}
+
+/* What @p from sends arrives, but for the first packet of each flow if @p hole. */
+static void
+carry_round(unsigned int from, bool hole)
+{
+	struct rl_pktq q = fx_poll(&fx, from);
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_pktq_pop(&q)) != NULL)
+		if (hole)
+			fx_drop(&fx, pkt);
+		else
+			fx_rx(&fx, pkt->dst, pkt);
+}
+
+/*
+ * Endpoint 0 has 64 large windows. 48 flows that come in take one each, for what
+ * came behind a loss; of 48 that go out, the 16 to the first peer take the rest,
+ * and 32 wait at 256 flits. All of it is delivered, as after any loss.
+ */
+static void
+flows_without_a_large_window_have_256_flits(void **state)
+{
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.isn = RL_ISN_WIDE19;
+	cfg.window_flits = 1000;
+	cfg.max_flows = 64;
+	cfg.max_packet_flits = 1;
+	cfg.tx_buffer_flits = cfg.rx_buffer_flits = 32768;
+	fx_open(&fx, &cfg, 4, 300000);
+	send_round(true, 0); /* numbers are agreed on */
+	send_round(false, 0);
+	fx_run(&fx, 20);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		for (unsigned int i = 0; i < EACH; i++) {
+			send_round(true, 0);
+			for (unsigned int peer = 1; peer < 4; peer++)
+				carry_round(peer, i == 0);
+		}
+		for (unsigned int i = 0; i < EACH; i++)
+			send_round(false, i < 256 ? 0 : 32);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_overflow), 0);
+		fx_run(&fx, 200);
+		/* with the first round, which all flows have */
+		assert_int_equal(fx_take(&fx, 0, false),
+				 48 * (EACH + (turn == 0)));
+		for (unsigned int peer = 1; peer < 4; peer++)
+			assert_int_equal(fx_take(&fx, peer, false),
+					 16 * ((turn == 0) +
+					       (peer == 1 ? EACH : 256)));
+	}
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -193,6 +268,7 @@ main(void)
 		cmocka_unit_test(a_notice_names_flits_of_its_own_packet_only),
 		cmocka_unit_test(
 			notices_of_all_of_a_window_have_each_flit_sent_once_more),
+		cmocka_unit_test(flows_without_a_large_window_have_256_flits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

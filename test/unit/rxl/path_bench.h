@@ -43,6 +43,7 @@ path_open(void)
 	assert_int_equal(rl_codec_init(fx->codec, RL_CRC_BCH, RL_ISN_WIDE,
 				       rl_codec_best_isa(512)), 0);
 	rl_ep_cfg_defaults(c);
+	c->isn = RL_ISN_WIDE;
 	c->retry_mode = RL_RETRY_SELECTIVE;
 	c->window_flits = c->tx_buffer_flits = c->rx_buffer_flits = 256;
 	c->max_packet_flits = 1;
