@@ -217,6 +217,9 @@ wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
 	plan->load.slow_ns = plan_log(prng, 1000, 200000);
 	plan->load.take_ns = plan_log(prng, 100, 50000);
 	plan->limit_ns += 1000 * plan->load.slow_ns;
+	/* a restore waits for a part of it until what was rerouted is across */
+	if (plan->strict_order)
+		plan->cfg.link.watchdog_ns += 1000 * plan->load.slow_ns;
 	return 1;
 }
 
