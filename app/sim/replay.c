@@ -343,7 +343,7 @@ replay_open(struct setup *s, const struct options *o,
 	if (ret != EXIT_KEPT)
 		return ret;
 	if (rl_sim_faults_text(r->path, r->faults, r->nfaults_text,
-			       &s->plan.cfg.topo, &s->plan.faults, err,
+			       &s->plan.cfg.topo, NULL, &s->plan.faults, err,
 			       sizeof(err)) != 0) {
 		fprintf(stderr, "%s\n", err);
 		setup_close(s);

@@ -30,7 +30,7 @@
 
 #include "absence.h"
 #include "counter_report.h"
-#include "rl_sim_case.h"
+#include "rl_swarm_case.h"
 
 enum exit_status {
 	EXIT_KEPT = 0,	   /**< done, and every promise kept */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rl_sim_case.h"
+#include "rl_swarm_case.h"
 #include "shrink_priv.h"
 
 /* Seeds that a smaller plan is tried with, besides its own; one of fewer

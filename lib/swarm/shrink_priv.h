@@ -4,7 +4,7 @@
 
 /** @file Parts of the shrinking; shrink*.c alone. */
 
-#include "rl_sim_shrink.h"
+#include "rl_swarm_shrink.h"
 
 /**
  * A step is tried so: change the plan (lists by shrink_faults() and
