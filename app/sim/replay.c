@@ -512,7 +512,7 @@ play_all(const struct options *o, const struct recording *r,
 }
 
 int
-replay(const struct options *o)
+replay_run(const struct options *o)
 {
 	struct policy p[1 + WHAT_IFS_MAX] = { { "replayed", -1, -1, -1 } };
 	struct recording r;

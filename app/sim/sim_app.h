@@ -209,7 +209,7 @@ int shrink(int argc, char **argv);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** @return an exit status */
-int replay(const struct options *o);
+int replay_run(const struct options *o);
 
 /** Nanoseconds of a monotonic clock. */
 uint64_t wall_ns(void);

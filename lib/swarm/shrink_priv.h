@@ -21,6 +21,9 @@ struct shrinking {
 	int err;
 };
 
+/** @return whether the plan fails as it is */
+bool shrink_ask(struct shrinking *sh);
+
 /** Ends a step. @return whether it is kept */
 bool shrink_keep(struct shrinking *sh);
 
