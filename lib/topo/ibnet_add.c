@@ -4,9 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "ibnet_impl.h"
+#include "rl_grow.h"
 
 /* Cables, and nodes, that a file may have: bounds the memory. */
 #define IBNET_MAX (2 * RL_LINKS_MAX)
@@ -18,32 +19,16 @@ ibnet_no_memory(struct ibnet_read *r)
 	return -ENOMEM;
 }
 
-static void *
-ibnet_grow(void *old, uint32_t n, uint32_t *cap, size_t size)
-{
-	void *more;
-
-	if (n < *cap)
-		return old;
-	if (n >= IBNET_MAX)
-		return NULL;
-	more = realloc(old, (*cap * 2u + 64) * size);
-	if (more != NULL)
-		*cap = *cap * 2u + 64;
-	return more;
-}
-
 int
 ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,
 	       const char *desc, size_t desc_len)
 {
 	struct rl_ibnet *net = r->net;
-	struct rl_ibnet_node *node = ibnet_grow(net->node, net->nnode,
-						&r->cap_node, sizeof(*node));
+	struct rl_ibnet_node *node;
 
-	if (node == NULL)
+	if (net->nnode >= IBNET_MAX ||
+	    !rl_grow(&net->node, net->nnode, &r->cap_node, sizeof(*node)))
 		return ibnet_no_memory(r);
-	net->node = node;
 	node = &net->node[net->nnode++];
 	memset(node, 0, sizeof(*node));
 	node->guid = id.guid;
@@ -57,12 +42,9 @@ ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,
 int
 ibnet_add_cable(struct ibnet_read *r, const struct ibnet_cable *c)
 {
-	struct ibnet_cable *cable = ibnet_grow(r->cable, r->ncable,
-					       &r->cap_cable, sizeof(*cable));
-
-	if (cable == NULL)
+	if (r->ncable >= IBNET_MAX ||
+	    !rl_grow(&r->cable, r->ncable, &r->cap_cable, sizeof(*c)))
 		return ibnet_no_memory(r);
-	r->cable = cable;
 	r->cable[r->ncable++] = *c;
 	return 0;
 }
