@@ -27,19 +27,6 @@
 #include "rl_prng.h"
 #include "stop_signal.h"
 
-int
-bench_torus(struct rl_topo *t, unsigned int n)
-{
-	struct rl_topo_spec spec;
-	char err[RL_ERR_MAX];
-
-	rl_topo_spec_defaults(&spec, RL_TOPO_TORUS);
-	spec.ndims = 3;
-	for (unsigned int d = 0; d < 3; d++)
-		spec.dims[d] = (uint16_t)n;
-	return rl_topo_build(&spec, t, err, NULL);
-}
-
 /* Median times of computing; the tables of the last time go to *r. */
 static int
 time_compute(const struct bench_route *b, const struct rl_topo *t,

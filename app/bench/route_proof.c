@@ -361,3 +361,16 @@ bench_graphs(const struct bench_route *b, bool quick)
 	json_object_set_new(b->out, "graphs", rows);
 	return ret;
 }
+
+int
+bench_torus(struct rl_topo *t, unsigned int n)
+{
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+
+	rl_topo_spec_defaults(&spec, RL_TOPO_TORUS);
+	spec.ndims = 3;
+	for (unsigned int d = 0; d < 3; d++)
+		spec.dims[d] = (uint16_t)n;
+	return rl_topo_build(&spec, t, err, NULL);
+}

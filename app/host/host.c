@@ -471,29 +471,6 @@ host_drained(const struct host *h)
 	return host_busy_role(h, name) == NULL;
 }
 
-void
-host_rounds(const struct host *h, uint64_t rounds[])
-{
-	for (uint32_t i = 0; i < h->nlcores; i++)
-		/* acquire: pairs with the release in host_lcore_poll() */
-		rounds[i] = atomic_load_explicit(
-			&h->lcore[h->lcore_id[i]]->loops,
-			memory_order_acquire);
-}
-
-bool
-host_rounds_passed(const struct host *h, const uint64_t since[],
-		   uint64_t n)
-{
-	uint64_t now[RTE_MAX_LCORE];
-
-	host_rounds(h, now);
-	for (uint32_t i = 0; i < h->nlcores; i++)
-		if (now[i] - since[i] <= n) /* one had begun before */
-			return false;
-	return true;
-}
-
 bool
 host_next_record(struct host *h, struct host_rec *rec)
 {

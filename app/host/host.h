@@ -38,6 +38,8 @@
 #include "rl_route.h"
 #include "rl_wires.h"
 
+/** Between looks at whether all lcores stand still, or may go on. */
+#define HOST_PARK_NAP_NS 20000
 #define HOST_ERR_MAX (RL_ERR_MAX + 512)
 
 /** A drop notice on its way to the endpoint that sent the packet. */
@@ -266,9 +268,6 @@ uint64_t host_role_time(const struct host *h, uint32_t dev, int32_t port);
 
 /** Frees the contents of a pipe, while its users are paused. */
 void host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache);
-
-/** The lcore. Pauses until it may continue. For host_lcore.c. */
-void host_lcore_park(struct host_lcore *lc);
 
 /**
  * Control thread, while no lcore polls. Assigns roles to lcores by the

@@ -14,29 +14,12 @@
 
 #include "host.h"
 
-#define PARK_NAP_NS 20000
-
-void
-host_lcore_park(struct host_lcore *lc)
-{
-	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
-	struct host *h = lc->host;
-
-	/* release: pairs with the acquire in host_pause() */
-	atomic_store_explicit(&lc->parked, 1, memory_order_release);
-	/* acquire: pairs with the release in host_pause() */
-	while (atomic_load_explicit(&h->pause, memory_order_acquire) != 0 &&
-	       atomic_load_explicit(&h->stop, memory_order_relaxed) == 0)
-		nanosleep(&nap, NULL);
-	atomic_store_explicit(&lc->parked, 0, memory_order_release);
-}
-
 /* Pauses all lcores, or lets them go on: the next pause must not find one still
    parked. With one lcore the caller is that lcore. */
 static void
 host_pause(struct host *h, bool on)
 {
-	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
+	const struct timespec nap = { .tv_nsec = HOST_PARK_NAP_NS };
 
 	if (h->sliced || !h->running)
 		return;

@@ -194,6 +194,22 @@ begin_round(struct host_lcore *lc)
 	return now_ns;
 }
 
+/* While host_pause() has all lcores stand still. */
+static void
+park(struct host_lcore *lc)
+{
+	const struct timespec nap = { .tv_nsec = HOST_PARK_NAP_NS };
+	struct host *h = lc->host;
+
+	/* release: pairs with the acquire in host_pause() */
+	atomic_store_explicit(&lc->parked, 1, memory_order_release);
+	/* acquire: pairs with the release in host_pause() */
+	while (atomic_load_explicit(&h->pause, memory_order_acquire) != 0 &&
+	       atomic_load_explicit(&h->stop, memory_order_relaxed) == 0)
+		nanosleep(&nap, NULL);
+	atomic_store_explicit(&lc->parked, 0, memory_order_release);
+}
+
 int
 host_lcore_main(void *arg)
 {
@@ -206,7 +222,7 @@ host_lcore_main(void *arg)
 
 		if (rl_unlikely(atomic_load_explicit(&h->pause,
 						     memory_order_relaxed)))
-			host_lcore_park(lc);
+			park(lc);
 		now_ns = begin_round(lc);
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
@@ -217,6 +233,29 @@ host_lcore_main(void *arg)
 	/* release: pairs with the acquire in host_stop() */
 	atomic_store_explicit(&lc->ended, 1, memory_order_release);
 	return 0;
+}
+
+void
+host_rounds(const struct host *h, uint64_t rounds[])
+{
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		/* acquire: pairs with the release in host_lcore_poll() */
+		rounds[i] = atomic_load_explicit(
+			&h->lcore[h->lcore_id[i]]->loops,
+			memory_order_acquire);
+}
+
+bool
+host_rounds_passed(const struct host *h, const uint64_t since[],
+		   uint64_t n)
+{
+	uint64_t now[RTE_MAX_LCORE];
+
+	host_rounds(h, now);
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		if (now[i] - since[i] <= n) /* one had begun before */
+			return false;
+	return true;
 }
 
 void

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The store side of the controller. Ages of reports are converted to the local
- * clock when they arrive. A controller starts here when this process is
- * elected, every earlier recipe has been made, and no job of an earlier
- * controller runs. It stops when another process is elected, or after the store
- * has been silent for too long.
+ * The store side of the controller: what it is told, and which tables are made
+ * of the recipes in it.
  */
 
 #include <errno.h>
@@ -28,88 +25,6 @@ recipe_of(const struct host *h, uint32_t epoch)
 	return r->recipe != NULL && r->recipe->r.epoch == epoch
 		       ? (struct host_recipe *)(uintptr_t)r
 		       : NULL;
-}
-
-static void
-take_recipe(struct host *h, struct rl_oob_recipe *recipe)
-{
-	struct host_oob *x = &h->resil.oob;
-	struct host_recipe *r =
-		&x->recipe[recipe->r.epoch % HOST_RECIPES];
-
-	/* known, older than the present one, or being made */
-	if (r->recipe != NULL && (r->recipe->r.epoch >= recipe->r.epoch ||
-				  r->recipe == x->making)) {
-		rl_oob_drop(recipe);
-		return;
-	}
-	rl_oob_drop(r->recipe);
-	*r = (struct host_recipe){ .recipe = recipe };
-	x->newest = rl_max_u32(x->newest, recipe->r.epoch);
-}
-
-static void
-take_msg(struct host *h, const struct rl_resil_msg *msg, uint64_t now_ns)
-{
-	struct rl_resil_msg m = *msg;
-
-	m.t_ns = now_ns - rl_min_u64(now_ns, m.t_ns);
-	host_resil_put(h, &m);
-}
-
-static void
-depose(struct host *h)
-{
-	struct host_oob *x = &h->resil.oob;
-
-	x->office = false;
-	x->storing = 0;
-	h->resil.controller = NULL;
-}
-
-static bool
-settled(struct host *h)
-{
-	struct host_resil *r = &h->resil;
-
-	return !host_job_pending(r) && host_oob_wanted(h) == NULL;
-}
-
-void
-host_oob_step(struct host *h, uint64_t now_ns)
-{
-	struct host_oob *x = &h->resil.oob;
-	struct rl_oob_event ev;
-
-	while (x->oob != NULL && rl_oob_event(x->oob, &ev)) {
-		h->resil.next_ns = 0;
-		switch (ev.type) {
-		case RL_OOB_MSG:
-			take_msg(h, &ev.msg, now_ns);
-			break;
-		case RL_OOB_STORED:
-			if (ev.epoch == x->storing) {
-				x->storing = 0;
-				host_job_stored(h, now_ns);
-			}
-			take_recipe(h, ev.recipe);
-			break;
-		case RL_OOB_RECIPE:
-			take_recipe(h, ev.recipe);
-			break;
-		case RL_OOB_OFFICE:
-			depose(h);
-			x->office = true;
-			x->incarnation = ev.incarnation;
-			break;
-		case RL_OOB_DEPOSED:
-			depose(h);
-			break;
-		}
-	}
-	if (x->office && !x->crashed && h->resil.controller == NULL &&
-	    settled(h))
-		host_resil_begin(h, x->incarnation, x->newest);
 }
 
 bool
@@ -141,7 +56,7 @@ host_oob_send(struct host *h, const struct rl_resil_msg *m, uint64_t now_ns)
 }
 
 void
-host_oob_heard(struct host *h, const struct rl_resil_msg *m)
+host_oob_heard(struct host *h, const struct rl_resil_msg *m, bool tables_free)
 {
 	struct host_oob *x = &h->resil.oob;
 
@@ -150,7 +65,7 @@ host_oob_heard(struct host *h, const struct rl_resil_msg *m)
 	    (m->type != RL_RESIL_HELLO && m->type != RL_RESIL_STATUS))
 		return;
 	x->epoch[m->dev] = m->table_epoch;
-	if (!host_job_tables_free(&h->resil))
+	if (!tables_free)
 		return;
 	if (has_gen(h, m->table_epoch))
 		rl_tables_installed(h->resil.tables, m->dev, m->table_epoch);

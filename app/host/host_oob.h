@@ -42,10 +42,7 @@ struct host_oob {
 	char why[RL_ERR_MAX]; /**< why tables could not be made; or "" */
 };
 
-/** Processes events of the store. Starts or stops a controller here. */
-void host_oob_step(struct host *h, uint64_t now_ns);
-
-/** @return whether host_oob_step() has work */
+/** @return whether there are events of the store, or a controller to start */
 bool host_oob_ready(const struct host *h);
 
 /** Sends a message to another process, if its destination is there. @return
@@ -55,8 +52,10 @@ bool host_oob_send(struct host *h, const struct rl_resil_msg *m,
 
 /**
  * Takes the state that a remote device reports, before the controller sees it.
+ * @param tables_free  no job owns the tables
  */
-void host_oob_heard(struct host *h, const struct rl_resil_msg *m);
+void host_oob_heard(struct host *h, const struct rl_resil_msg *m,
+		    bool tables_free);
 
 /**
  * @return the recipe to be made next; NULL: none, so the controller may

@@ -57,8 +57,8 @@ touch(struct host *h, uint32_t dev)
 }
 
 /* Drops the message if the ring is full: messages may be lost. */
-void
-host_resil_put(struct host *h, const struct rl_resil_msg *m)
+static void
+put_msg(struct host *h, const struct rl_resil_msg *m)
 {
 	struct host_resil *r = &h->resil;
 
@@ -72,7 +72,7 @@ static void
 send_msg(struct host *h, const struct rl_resil_msg *m, uint64_t now_ns)
 {
 	if (!host_oob_send(h, m, now_ns))
-		host_resil_put(h, m);
+		put_msg(h, m);
 }
 
 static bool
@@ -91,7 +91,7 @@ deliver(struct host *h, uint64_t now_ns)
 		const struct rl_resil_msg m = r->msg[r->msg_head++ % MSGS];
 
 		if (from_local(&m)) {
-			host_oob_heard(h, &m);
+			host_oob_heard(h, &m, host_job_tables_free(r));
 			if (r->controller != NULL)
 				rl_controller_rx(r->controller, &m, now_ns);
 		} else if (r->local[m.dev].local != NULL) {
@@ -193,6 +193,112 @@ serve_without(struct host *h, uint64_t now_ns)
 		       : RL_NEVER;
 }
 
+static void
+resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch)
+{
+	struct host_resil *r = &h->resil;
+	const struct rl_controller_params p = {
+		.cfg = &h->p.cfg->controller,
+		.topo = h->fabric.topo,
+		.incarnation = incarnation,
+		.epoch = rl_max_u32(epoch, rl_tables_newest(r->tables)),
+		.at_rest = !h->p.cfg->endpoint.retry,
+	};
+
+	r->controller = rl_controller_init(r->mem, &p, host_resil_now(h));
+	rl_recovery_log_begin(&r->log);
+	r->next_ns = 0;
+}
+
+static void
+take_recipe(struct host *h, struct rl_oob_recipe *recipe)
+{
+	struct host_oob *x = &h->resil.oob;
+	struct host_recipe *r =
+		&x->recipe[recipe->r.epoch % HOST_RECIPES];
+
+	/* known, older than the present one, or being made */
+	if (r->recipe != NULL && (r->recipe->r.epoch >= recipe->r.epoch ||
+				  r->recipe == x->making)) {
+		rl_oob_drop(recipe);
+		return;
+	}
+	rl_oob_drop(r->recipe);
+	*r = (struct host_recipe){ .recipe = recipe };
+	x->newest = rl_max_u32(x->newest, recipe->r.epoch);
+}
+
+/* Its age becomes a time of the local clock. */
+static void
+take_msg(struct host *h, const struct rl_resil_msg *msg, uint64_t now_ns)
+{
+	struct rl_resil_msg m = *msg;
+
+	m.t_ns = now_ns - rl_min_u64(now_ns, m.t_ns);
+	put_msg(h, &m);
+}
+
+static void
+depose(struct host *h)
+{
+	struct host_oob *x = &h->resil.oob;
+
+	x->office = false;
+	x->storing = 0;
+	h->resil.controller = NULL;
+}
+
+static bool
+settled(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+
+	return !host_job_pending(r) && host_oob_wanted(h) == NULL;
+}
+
+/*
+ * What came from the other processes. A controller starts here when this
+ * process is elected, every earlier recipe has been made, and no job of an
+ * earlier controller runs. It stops when another process is elected, or after
+ * the store has been silent for too long.
+ */
+static void
+take_events(struct host *h, uint64_t now_ns)
+{
+	struct host_oob *x = &h->resil.oob;
+	struct rl_oob_event ev;
+
+	while (x->oob != NULL && rl_oob_event(x->oob, &ev)) {
+		h->resil.next_ns = 0;
+		switch (ev.type) {
+		case RL_OOB_MSG:
+			take_msg(h, &ev.msg, now_ns);
+			break;
+		case RL_OOB_STORED:
+			if (ev.epoch == x->storing) {
+				x->storing = 0;
+				host_job_stored(h, now_ns);
+			}
+			take_recipe(h, ev.recipe);
+			break;
+		case RL_OOB_RECIPE:
+			take_recipe(h, ev.recipe);
+			break;
+		case RL_OOB_OFFICE:
+			depose(h);
+			x->office = true;
+			x->incarnation = ev.incarnation;
+			break;
+		case RL_OOB_DEPOSED:
+			depose(h);
+			break;
+		}
+	}
+	if (x->office && !x->crashed && h->resil.controller == NULL &&
+	    settled(h))
+		resil_begin(h, x->incarnation, x->newest);
+}
+
 void
 host_resil_step(struct host *h)
 {
@@ -203,7 +309,7 @@ host_resil_step(struct host *h)
 	if (!r->on || !(now_ns >= r->next_ns || r->msg_head != r->msg_tail ||
 			host_oob_ready(h)))
 		return;
-	host_oob_step(h, now_ns);
+	take_events(h, now_ns);
 	/*
 	 * answers to answers, so that a phase takes no longer than the lcores
 	 * need
@@ -297,23 +403,6 @@ host_resil_idle(const struct host *h)
 		rl_controller_idle(r->controller));
 }
 
-void
-host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch)
-{
-	struct host_resil *r = &h->resil;
-	const struct rl_controller_params p = {
-		.cfg = &h->p.cfg->controller,
-		.topo = h->fabric.topo,
-		.incarnation = incarnation,
-		.epoch = rl_max_u32(epoch, rl_tables_newest(r->tables)),
-		.at_rest = !h->p.cfg->endpoint.retry,
-	};
-
-	r->controller = rl_controller_init(r->mem, &p, host_resil_now(h));
-	rl_recovery_log_begin(&r->log);
-	r->next_ns = 0;
-}
-
 int
 host_resil_crash(struct host *h)
 {
@@ -344,7 +433,7 @@ host_resil_restart(struct host *h)
 		host_run(h, 100 * RL_NS_PER_US);
 	r->state = HOST_JOB_NONE;
 	r->preparing = false;
-	host_resil_begin(h, ++r->incarnation, 0);
+	resil_begin(h, ++r->incarnation, 0);
 	return 0;
 }
 
@@ -409,7 +498,7 @@ host_resil_open(struct host *h)
 		if (!h->fabric.dev[d].foreign)
 			local_begin(h, d, r->waits);
 	if (h->p.oob == NULL)
-		host_resil_begin(h, ++r->incarnation, 0);
+		resil_begin(h, ++r->incarnation, 0);
 	r->on = true;
 	return 0;
 }

@@ -108,11 +108,6 @@ bool host_resil_dev_restart(struct host *h, uint32_t dev);
 /** Before host_stop(). */
 void host_resil_close(struct host *h);
 
-/* For host_oob.c. */
-/** Starts a controller here. @param epoch  newest of any recipe */
-void host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch);
-/** Takes a message from another process. */
-void host_resil_put(struct host *h, const struct rl_resil_msg *m);
 /** Tells the controller the result that waited for the store. */
 void host_job_stored(struct host *h, uint64_t now_ns);
 

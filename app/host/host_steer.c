@@ -25,11 +25,10 @@ host_steer_open(struct host *h)
 	if (h->steer == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++) {
-		const struct rl_wire_dev *d = host_wire_dev(h, i / 2,
-							    (int)(i % 2));
+		const struct rl_wire_dev *d = &h->wire_dev[i];
 
 		/* if the user loaded another program, nothing is counted */
-		if (d != NULL && strcmp(d->dev.driver, "net_af_xdp") == 0)
+		if (d->started && strcmp(d->dev.driver, "net_af_xdp") == 0)
 			(void)rl_xdp_steer_own(&h->steer[i].prog, d->dev.iface,
 					       err);
 	}

@@ -33,7 +33,8 @@ struct host_unplug {
 	uint64_t rounds[RTE_MAX_LCORE]; /**< of lcores when it left */
 };
 
-/** Looks after all devices. Call it often, after host_open(). */
+/** Looks after devices that come and go. Call it often, after host_open() and
+    before host_wires_carriers(), which asks those that came. */
 void host_unplug_step(struct host *h);
 
 #endif /* HOST_UNPLUG_H */

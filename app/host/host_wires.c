@@ -134,7 +134,6 @@ host_wires_carriers(struct host *h)
 	if (h->p.cfg->nwire == 0)
 		return;
 	host_steer_renew(h);
-	host_unplug_step(h);
 	if (!h->carrier_on)
 		watch_carriers(h);
 }

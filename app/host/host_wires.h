@@ -26,8 +26,8 @@ size_t host_wires_bytes(const struct host_params *p);
 int host_wires_open(struct host *h, char *err);
 
 /**
- * Has the kernel and drivers asked for the carriers of wires, and looks after
- * devices that come and go. Call it often; after host_open().
+ * Has the kernel and drivers asked for the carriers of wires. Call it often;
+ * after host_open().
  */
 void host_wires_carriers(struct host *h);
 

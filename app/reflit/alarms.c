@@ -277,12 +277,6 @@ alarms_step(struct app *app)
 		alarms_look(app);
 }
 
-const char *
-alarm_why(const struct alarm *a)
-{
-	return a->why[0] != '\0' ? a->why : alarm_condition(a->kind);
-}
-
 void
 alarms_say(const struct app *app, struct facts *f)
 {

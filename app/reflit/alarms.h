@@ -51,7 +51,11 @@ void alarms_step(struct app *app);
 /** A row for each, in the list `alarms`. */
 void alarms_say(const struct app *app, struct facts *f);
 
-const char *alarm_why(const struct alarm *a);
+static inline const char *
+alarm_why(const struct alarm *a)
+{
+	return a->why[0] != '\0' ? a->why : alarm_condition(a->kind);
+}
 
 void alarms_free(struct alarms *a);
 

@@ -11,6 +11,20 @@
 #include "report_file.h"
 #include "rl_path.h"
 #include "route_app.h"
+#include "say_error.h"
+
+/* Ends a document. @return 0 or -errno, after saying why */
+static int
+close_document(FILE *f, const char *path)
+{
+	if (f == NULL)
+		return say_error(-EIO, "reflit-route: %s: %s\n", path,
+				 strerror(errno));
+	if (report_close(f) == 0)
+		return 0;
+	return say_error(-EIO, "reflit-route: %s: could not be written\n",
+			 path);
+}
 
 static void
 dump_path(const struct route_app *app, FILE *f, uint32_t src, uint32_t dst)
@@ -92,7 +106,7 @@ route_dump(const struct route_app *app, const char *path)
 	FILE *f = report_open(path);
 
 	if (f == NULL)
-		return route_close(f, path);
+		return close_document(f, path);
 	for (uint32_t d = 0; d < t->ndev; d++)
 		if (t->dev[d].kind == RL_DEV_SWITCH && !t->dev[d].failed)
 			fprintf(f, "switch %s\n", t->dev[d].name);
@@ -110,7 +124,7 @@ route_dump(const struct route_app *app, const char *path)
 			if (t->dev[d].kind == RL_DEV_SWITCH &&
 			    !t->dev[d].failed && rl_topo_ep_there(t, dst))
 				dump_backup(app, f, d, dst);
-	return route_close(f, path);
+	return close_document(f, path);
 }
 
 int
@@ -120,7 +134,7 @@ route_dot(const struct route_app *app, const char *path)
 	FILE *f = report_open(path);
 
 	if (f == NULL)
-		return route_close(f, path);
+		return close_document(f, path);
 	fprintf(f, "graph fabric {\n\tnode [fontsize=10];\n");
 	for (uint32_t d = 0; d < t->ndev; d++)
 		fprintf(f, "\t\"%s\" [shape=%s%s];\n", t->dev[d].name,
@@ -133,7 +147,7 @@ route_dot(const struct route_app *app, const char *path)
 			rl_topo_link_up(t, l) ? "" :
 						" [color=red,style=dashed]");
 	fprintf(f, "}\n");
-	return route_close(f, path);
+	return close_document(f, path);
 }
 
 int
@@ -151,5 +165,5 @@ route_worst(const struct route_app *app, const char *path)
 		fprintf(f, "%s %s\n", t->dev[t->ep_dev[e]].name,
 			t->dev[t->ep_dev[to[e]]].name);
 	free(to);
-	return route_close(f, path);
+	return close_document(f, path);
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "busy.h"
-#include "clock_ns.h"
 #include "report_file.h"
 #include "route_app.h"
 #include "say_error.h"
@@ -19,49 +18,6 @@
 
 /* Names of unreachable endpoints that are printed; the report has them all. */
 #define UNREACHABLE_SHOWN 8
-
-void
-route_clock(struct route_times *t)
-{
-	t->wall_ns = clock_ns(CLOCK_MONOTONIC);
-	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-void
-route_elapsed(struct route_times *t)
-{
-	t->wall_ns = clock_ns(CLOCK_MONOTONIC) - t->wall_ns;
-	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu_ns;
-}
-
-int
-route_close(FILE *f, const char *path)
-{
-	if (f == NULL)
-		return say_error(-EIO, "reflit-route: %s: %s\n", path,
-				 strerror(errno));
-	if (report_close(f) == 0)
-		return 0;
-	return say_error(-EIO, "reflit-route: %s: could not be written\n",
-			 path);
-}
-
-struct rl_route_params
-route_params(const struct route_app *app)
-{
-	const struct rl_config *cfg = &app->cfg;
-	const unsigned int vls = cfg->vls < cfg->link.vcs ? cfg->vls :
-							    cfg->link.vcs;
-
-	return (struct rl_route_params){
-		.engine = app->opt.engine != NULL ? app->opt.engine :
-						    cfg->engine,
-		.max_vls = app->opt.vls != 0 ? app->opt.vls :
-					       vls / cfg->levels,
-		.qos_levels = app->opt.qos_levels,
-		.adaptive = cfg->adaptive,
-	};
-}
 
 static int
 read_fabric(struct route_app *app)
@@ -287,8 +243,9 @@ look(struct route_app *app, void (*what)(struct route_app *app))
 		what(app);
 }
 
-int
-route_outputs(struct route_app *app)
+/* Prints all that the options ask for, the proof last. */
+static int
+outputs(struct route_app *app)
 {
 	if (app->opt.dot != NULL && route_dot(app, app->opt.dot) != 0)
 		return EXIT_UNUSABLE;
@@ -343,13 +300,13 @@ route_fabric(struct route_app *app)
 	summary(app);
 	if (app->nparts > 1)
 		route_parts_summary(app);
-	return route_outputs(app);
+	return outputs(app);
 }
 
 static int
 run(struct route_app *app)
 {
-	int ret = app->opt.opensm != NULL ? route_opensm(app) :
+	int ret = app->opt.opensm != NULL ? route_opensm(app, outputs) :
 					    route_fabric(app);
 
 	if (ret == EXIT_UNUSABLE || app->opt.json == NULL)

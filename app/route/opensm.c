@@ -122,7 +122,8 @@ opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 
 /* The checker takes a route; this one borrows its tables. */
 static int
-opensm_judge(struct route_app *app, struct rl_opensm *osm)
+opensm_judge(struct route_app *app, struct rl_opensm *osm,
+	     int (*outputs)(struct route_app *app))
 {
 	struct rl_route route = {
 		.engine = "opensm", .ndev = osm->topo.ndev,
@@ -136,14 +137,14 @@ opensm_judge(struct route_app *app, struct rl_opensm *osm)
 	app->opt.verify = true;
 	if (osm->dropped != 0)
 		app->status = EXIT_BROKEN;
-	ret = route_outputs(app);
+	ret = outputs(app);
 	app->route = NULL;
 	memset(&app->cfg.topo, 0, sizeof(app->cfg.topo));
 	return ret;
 }
 
 int
-route_opensm(struct route_app *app)
+route_opensm(struct route_app *app, int (*outputs)(struct route_app *app))
 {
 	struct opensm_texts *t = calloc(1, sizeof(*t));
 	struct rl_opensm_error err;
@@ -158,7 +159,7 @@ route_opensm(struct route_app *app)
 			err.why);
 		ret = EXIT_UNUSABLE;
 	} else if (ret == 0) {
-		ret = opensm_judge(app, &osm);
+		ret = opensm_judge(app, &osm, outputs);
 		rl_opensm_free(&osm);
 	}
 	for (int f = 0; f < RL_OPENSM_FILES; f++)

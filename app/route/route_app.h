@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "clock_ns.h"
 #include "rl_check.h"
 #include "rl_config.h"
 #include "rl_route.h"
@@ -82,9 +83,21 @@ struct route_times {
 int route_opts_read(struct route_opts *o, int argc, char **argv);
 void route_opts_help(void);
 
-/** Starts or stops a stopwatch. */
-void route_clock(struct route_times *t);
-void route_elapsed(struct route_times *t);
+/** Starts a stopwatch. */
+static inline void
+route_clock(struct route_times *t)
+{
+	t->wall_ns = clock_ns(CLOCK_MONOTONIC);
+	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/** Stops it. */
+static inline void
+route_elapsed(struct route_times *t)
+{
+	t->wall_ns = clock_ns(CLOCK_MONOTONIC) - t->wall_ns;
+	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu_ns;
+}
 
 /** The engine's parameters from options and fabric file. */
 struct rl_route_params route_params(const struct route_app *app);
@@ -115,10 +128,11 @@ void route_stats(struct route_app *app);
 int route_sweep(struct route_app *app);
 
 /**
- * Reads a dump of OpenSM, has the checker judge it [ROUTE-8], and prints all
- * that the options ask for. @return the exit status
+ * Reads a dump of OpenSM and has @p outputs print all that the options ask for,
+ * the checker's judgement too [ROUTE-8]. @return the exit status
  */
-int route_opensm(struct route_app *app);
+int route_opensm(struct route_app *app,
+		 int (*outputs)(struct route_app *app));
 
 /** Finds the parts. @return 0 or the exit status, after saying why */
 int route_parts_find(struct route_app *app);
@@ -141,14 +155,6 @@ int route_parts_compute(struct route_app *app,
 void route_parts_each(struct route_app *app,
 		      void (*look)(struct route_app *app));
 void route_parts_free(struct route_app *app);
-
-/**
- * Prints all that the options ask for, the proof last. @return the exit status
- */
-int route_outputs(struct route_app *app);
-
-/** Ends a document. @return 0 or -errno, after saying why */
-int route_close(FILE *f, const char *path);
 
 static inline void
 route_set(json_t *o, const char *key, uint64_t v)

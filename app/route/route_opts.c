@@ -189,3 +189,20 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 	o->progress |= isatty(STDERR_FILENO);
 	return opts_check_files(o);
 }
+
+struct rl_route_params
+route_params(const struct route_app *app)
+{
+	const struct rl_config *cfg = &app->cfg;
+	const unsigned int vls = cfg->vls < cfg->link.vcs ? cfg->vls :
+							    cfg->link.vcs;
+
+	return (struct rl_route_params){
+		.engine = app->opt.engine != NULL ? app->opt.engine :
+						    cfg->engine,
+		.max_vls = app->opt.vls != 0 ? app->opt.vls :
+					       vls / cfg->levels,
+		.qos_levels = app->opt.qos_levels,
+		.adaptive = cfg->adaptive,
+	};
+}

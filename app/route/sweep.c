@@ -134,7 +134,7 @@ sweep_one(struct route_app *app, struct sweep *s, uint64_t seed, json_t *rows)
 	char err[RL_ERR_MAX] = "";
 	json_t *row = json_object();
 	const char *verdict = "accepted";
-	struct route_times t;
+	struct route_times t = { 0 };
 	int ret;
 
 	if (rl_topo_reach(&app->cfg.topo, RL_REACH_WORKING, err) != 0) {

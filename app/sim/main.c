@@ -147,7 +147,7 @@ simulate(int argc, char **argv)
 		return say_error(EXIT_UNUSABLE, "reflit-sim: %s\n",
 				 misplaced(&o));
 	if (o.replay != NULL)
-		return replay(&o);
+		return replay_run(&o);
 	ret = setup_open(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;

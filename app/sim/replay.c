@@ -343,7 +343,7 @@ replay_open(struct setup *s, const struct options *o,
 	if (ret != EXIT_KEPT)
 		return ret;
 	if (rl_sim_faults_text(r->path, r->faults, r->nfaults_text,
-			       &s->plan.cfg.topo, &s->plan.faults, err,
+			       &s->plan.cfg.topo, NULL, &s->plan.faults, err,
 			       sizeof(err)) != 0) {
 		fprintf(stderr, "%s\n", err);
 		setup_close(s);
@@ -512,7 +512,7 @@ play_all(const struct options *o, const struct recording *r,
 }
 
 int
-replay(const struct options *o)
+replay_run(const struct options *o)
 {
 	struct policy p[1 + WHAT_IFS_MAX] = { { "replayed", -1, -1, -1 } };
 	struct recording r;

@@ -16,7 +16,7 @@
 #include "judge.h"
 #include "progress.h"
 #include "report_file.h"
-#include "rl_sim_shrink.h"
+#include "rl_swarm_shrink.h"
 #include "say_error.h"
 #include "stop_signal.h"
 

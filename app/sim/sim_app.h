@@ -30,7 +30,7 @@
 
 #include "absence.h"
 #include "counter_report.h"
-#include "rl_sim_case.h"
+#include "rl_swarm_case.h"
 
 enum exit_status {
 	EXIT_KEPT = 0,	   /**< done, and every promise kept */
@@ -209,7 +209,7 @@ int shrink(int argc, char **argv);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** @return an exit status */
-int replay(const struct options *o);
+int replay_run(const struct options *o);
 
 /** Nanoseconds of a monotonic clock. */
 uint64_t wall_ns(void);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 /** Which seeds, of which campaign. */
 struct tally_of {

@@ -11,12 +11,6 @@
 #include "check_parts.h"
 #include "check_proof.h"
 
-bool
-check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst)
-{
-	return check_together(r->map.topo, r->part, src, dst);
-}
-
 /* Sources that share their rows inject in the same way. */
 static int
 run_alike(struct ranks_run *r)

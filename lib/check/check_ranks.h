@@ -193,7 +193,4 @@ unsigned int check_ranks_fast(struct ranks_run *r, uint32_t from,
 int check_ranks_exact(struct ranks_run *r, uint32_t dst);
 void check_ranks_exact_free(struct ranks_run *r);
 
-/** Whether packets from @p src have to arrive at @p dst. */
-bool check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst);
-
 #endif /* CHECK_RANKS_H */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check_fast.h"
+#include "check_parts.h"
 
 #define HOPS_NEW 0
 #define HOPS_OPEN 0xfffe
@@ -197,7 +198,7 @@ arrive_one(struct arrive *a, uint32_t s)
 	const uint32_t dev = m->nsw + s, dst = f->from + f->k;
 
 	if (s == dst ||
-	    (m->in->parts && !check_ranks_wanted(f->r, s, dst)))
+	    (m->in->parts && !check_together(m->topo, f->r->part, s, dst)))
 		return true;
 	a->pairs[f->k]++;
 	for (unsigned int q = 0; q < m->levels; q++) {
@@ -244,6 +245,47 @@ arrive_all(struct arrive *a, const struct ranks_rec *rec, unsigned int slc)
 	for (unsigned int k = 0; k < RANKS_TILE && all != 0; k++)
 		if (bad[k])
 			f->want &= ~(1u << k);
+}
+
+static void
+fast_alike(struct fast *f, uint32_t s)
+{
+	const struct ranks_map *m = &f->r->map;
+	const struct rl_fwd *fwd = &m->in->fwd[m->nsw + s];
+	uint64_t sls, words[RANKS_TILE], other = 0;
+	unsigned int p;
+
+	f->alike = f->r->alike[s];
+	f->shared_same = false;
+	if (m->levels != 1 || m->topo->nep - f->from < RANKS_TILE)
+		return;
+	memcpy(&sls, fwd->path_sl + f->from, sizeof(sls));
+	if (sls != (sls & 0xff) * 0x0101010101010101ull)
+		return;
+	p = fwd->inject_plane[sls & (RL_SLS - 1)];
+	rl_fwd_words(fwd, p < fwd->nplanes ? p : 0, f->from, RANKS_TILE, words);
+	for (unsigned int k = 1; k < RANKS_TILE; k++)
+		other |= words[k] ^ words[0];
+	f->shared_same = other == 0;
+	f->shared = words[0];
+	f->shared_slc = m->slc_of[sls & (RL_SLS - 1)];
+}
+
+void
+check_fast_source(struct fast *f, uint32_t s, struct fast_source *x)
+{
+	const struct ranks_map *m = &f->r->map;
+	const uint32_t *port0 = m->port0 + m->nsw + s;
+
+	if (f->alike != f->r->alike[s])
+		fast_alike(f, s);
+	x->same = f->shared_same && s - f->from >= RANKS_TILE;
+	if (!x->same)
+		return;
+	x->word = f->shared;
+	x->slc = f->shared_slc;
+	x->recs = m->rec[x->slc] + (size_t)port0[0] * RL_FWD_PLANES;
+	x->nports = port0[1] - port0[0];
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_parts.h"
 #include "check_ranks.h"
 
 #define HOPS_NEW 0
@@ -271,7 +272,8 @@ exact_arrive(struct ranks_run *r, uint32_t dst)
 		bool arrives = true;
 
 		if (!m->live[s] || s == dst ||
-		    (m->in->parts && !check_ranks_wanted(r, s, dst)))
+		    (m->in->parts &&
+		     !check_together(m->topo, r->part, s, dst)))
 			continue;
 		rep->pairs++;
 		for (unsigned int q = 0; q < m->levels; q++) {

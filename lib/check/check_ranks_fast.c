@@ -78,47 +78,6 @@ check_fast_gather(struct fast *f, unsigned int plane)
 	}
 }
 
-static void
-fast_alike(struct fast *f, uint32_t s)
-{
-	const struct ranks_map *m = &f->r->map;
-	const struct rl_fwd *fwd = &m->in->fwd[m->nsw + s];
-	uint64_t sls, words[RANKS_TILE], other = 0;
-	unsigned int p;
-
-	f->alike = f->r->alike[s];
-	f->shared_same = false;
-	if (m->levels != 1 || m->topo->nep - f->from < RANKS_TILE)
-		return;
-	memcpy(&sls, fwd->path_sl + f->from, sizeof(sls));
-	if (sls != (sls & 0xff) * 0x0101010101010101ull)
-		return;
-	p = fwd->inject_plane[sls & (RL_SLS - 1)];
-	rl_fwd_words(fwd, p < fwd->nplanes ? p : 0, f->from, RANKS_TILE, words);
-	for (unsigned int k = 1; k < RANKS_TILE; k++)
-		other |= words[k] ^ words[0];
-	f->shared_same = other == 0;
-	f->shared = words[0];
-	f->shared_slc = m->slc_of[sls & (RL_SLS - 1)];
-}
-
-void
-check_fast_source(struct fast *f, uint32_t s, struct fast_source *x)
-{
-	const struct ranks_map *m = &f->r->map;
-	const uint32_t *port0 = m->port0 + m->nsw + s;
-
-	if (f->alike != f->r->alike[s])
-		fast_alike(f, s);
-	x->same = f->shared_same && s - f->from >= RANKS_TILE;
-	if (!x->same)
-		return;
-	x->word = f->shared;
-	x->slc = f->shared_slc;
-	x->recs = m->rec[x->slc] + (size_t)port0[0] * RL_FWD_PLANES;
-	x->nports = port0[1] - port0[0];
-}
-
 static inline void
 fast_push(struct fast *f, uint32_t to, uint32_t k)
 {

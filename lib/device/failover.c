@@ -4,22 +4,13 @@
 #include <string.h>
 
 #include "rl_failover.h"
-
-#define ROOM 16 /* failovers, initially */
+#include "rl_grow.h"
 
 static struct rl_failover *
 open_new(struct rl_failover_log *l, uint32_t loop_id)
 {
-	if (l->n == l->cap) {
-		const uint32_t cap = l->cap == 0 ? ROOM : 2 * l->cap;
-		struct rl_failover *more =
-			realloc(l->rec, cap * sizeof(*more));
-
-		if (more == NULL)
-			return NULL;
-		l->rec = more;
-		l->cap = cap;
-	}
+	if (!rl_grow(&l->rec, l->n, &l->cap, sizeof(*l->rec)))
+		return NULL;
 	l->rec[l->n] = (struct rl_failover){
 		.loop_id = loop_id,
 		.fault_ns = RL_NEVER,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "port_queue.h"
+#include "port_retry.h"
 
 /*
  * Flits that may have a number and wait to be sent. What has none yet takes
@@ -38,7 +39,6 @@ bool
 rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	     const struct rl_flit *follower)
 {
-	struct rl_replay *r = &port->retry.replay;
 	const struct port_queue *q = &port->queue;
 	const unsigned int vc = state & (RL_VCS - 1);
 	const uint32_t n = pkt->pkt_flits;
@@ -48,12 +48,7 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	RL_DASSERT(rl_port_hand_room(port) >= n && !q->begun[vc]);
 	pkt->state = state;
 	port_queue_passed(port, vc, n);
-	if (n == 1) {
-		rl_replay_begin(r, 1);
-		rl_replay_put(r, pkt, rl_replay_sideband(r, 1, vc, state));
-	} else {
-		rl_replay_push(r, pkt, follower);
-	}
+	port_retry_hand(port, pkt, state, follower);
 	return true;
 }
 
@@ -74,6 +69,5 @@ rl_port_hand_row(struct rl_port *port, const struct rl_port_row *row)
 	RL_DASSERT(row->n <= rl_port_hand_sure(port, rl_port_hand_room(port)));
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		port_queue_passed(port, vc, row->by_vc[vc]);
-	rl_replay_put_row(&port->retry.replay, row->pkt, row->sideband,
-			  row->n);
+	port_retry_hand_row(port, row);
 }

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * What port_tx.c asks of the replay buffer for each frame, inline: a part of
- * port_retry.c.
+ * What port_tx.c asks of the replay buffer for each frame, and port_hand.c for
+ * each packet, inline: a part of port_retry.c.
  */
 
 #include "port_priv.h"
@@ -32,6 +32,31 @@ port_retry_sent_more(struct rl_port *port, uint32_t n)
 	RL_DASSERT(r->next == r->sent_max && port->retry.due_ns != RL_NEVER);
 	r->next += n;
 	r->sent_max = r->next;
+}
+
+/** A packet, whose flits have @p state, gets its numbers past the queue. */
+static inline void
+port_retry_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
+		const struct rl_flit *follower)
+{
+	struct rl_replay *r = &port->retry.replay;
+
+	if (pkt->pkt_flits == 1) {
+		rl_replay_begin(r, 1);
+		rl_replay_put(r, pkt, rl_replay_sideband(r, 1,
+							 state & (RL_VCS - 1),
+							 state));
+	} else {
+		rl_replay_push(r, pkt, follower);
+	}
+}
+
+/** The same for a row of packets of one flit. */
+static inline void
+port_retry_hand_row(struct rl_port *port, const struct rl_port_row *row)
+{
+	rl_replay_put_row(&port->retry.replay, row->pkt, row->sideband,
+			  row->n);
 }
 
 #endif /* PORT_RETRY_H */

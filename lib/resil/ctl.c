@@ -33,111 +33,77 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include "ctl_priv.h"
 
-/* Consecutive computations that a change may interrupt. */
-#define RESTARTS_MAX 4
-/* The time limit of RELEASE allows for this many answers. */
-#define RELEASE_ANSWERS 2
-#define FAILS_MAX 10
+#define ROUND(n) (((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
 
-#define TO(phase) (1u << RL_CONTROLLER_##phase)
-
-/* The phases that may follow each. */
-static const uint16_t phase_next[] = {
-	[RL_CONTROLLER_LEARN] = TO(RELEASE) | TO(HOLD) | TO(STAGE) |
-				TO(INSTALL),
-	[RL_CONTROLLER_IDLE] = TO(GATHER) | TO(HOLD) | TO(PORTS),
-	[RL_CONTROLLER_GATHER] = TO(COMPUTE),
-	[RL_CONTROLLER_COMPUTE] = TO(IDLE) | TO(GATHER) | TO(COMPUTE) |
-				  TO(HOLD) | TO(STAGE) | TO(INSTALL) |
-				  TO(RELEASE) | TO(QUIET),
-	[RL_CONTROLLER_HOLD] = TO(DRAIN) | TO(HOLD) | TO(STAGE) | TO(RELEASE),
-	[RL_CONTROLLER_DRAIN] = TO(QUIET) | TO(HOLD) | TO(STAGE) | TO(COMPUTE) |
-				TO(INSTALL) | TO(RELEASE),
-	[RL_CONTROLLER_QUIET] = TO(COMPUTE) | TO(RELEASE),
-	[RL_CONTROLLER_STAGE] = TO(PASS) | TO(HOLD),
-	[RL_CONTROLLER_PASS] = TO(INSTALL) | TO(HOLD),
-	[RL_CONTROLLER_INSTALL] = TO(QUIET) | TO(RELEASE),
-	[RL_CONTROLLER_RELEASE] = TO(PORTS) | TO(IDLE),
-	[RL_CONTROLLER_PORTS] = TO(IDLE),
+/* Offsets of the arrays after a controller, in this order. */
+struct parts {
+	size_t link, end, dev, ack, link_ok, dev_ok, present, unsure, silent,
+		waits, all;
+	uint32_t nack;
 };
 
-/* The only writer of the phase. */
-void
-ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
-	      uint64_t now_ns)
+static struct parts
+parts_of(const struct rl_topo *t)
 {
-	RL_ASSERT(phase_next[c->phase] >> to & 1);
-	c->phase = to;
+	struct parts p = { .nack = rl_pow2_ceil(2 * t->nlink + t->ndev + 1) };
+	size_t at = ROUND(sizeof(struct rl_controller));
+
+#define PART(field, n, type) (p.field = at, at += ROUND((n) * sizeof(type)))
+	PART(link, t->nlink, struct ctl_link);
+	PART(end, 2 * (size_t)t->nlink, struct ctl_end);
+	PART(dev, t->ndev, struct ctl_dev);
+	PART(ack, p.nack, uint32_t);
+	PART(link_ok, t->nlink, uint8_t);
+	PART(dev_ok, t->ndev, uint8_t);
+	PART(present, t->ndev, uint32_t);
+	PART(unsure, t->ndev, uint8_t);
+	PART(silent, t->ndev, uint8_t);
+	PART(waits, t->ndev, uint8_t);
+#undef PART
+	p.all = at;
+	return p;
+}
+
+size_t
+rl_controller_memsize(const struct rl_topo *topo)
+{
+	return parts_of(topo).all;
+}
+
+struct rl_controller *
+rl_controller_init(void *mem, const struct rl_controller_params *params,
+		   uint64_t now_ns)
+{
+	const struct parts p = parts_of(params->topo);
+	struct rl_controller *c = mem;
+	uint8_t *at = mem;
+
+	memset(mem, 0, p.all);
+	c->p = *params;
+	c->link = (struct ctl_link *)(void *)(at + p.link);
+	c->end = (struct ctl_end *)(void *)(at + p.end);
+	c->dev = (struct ctl_dev *)(void *)(at + p.dev);
+	c->ack = (uint32_t *)(void *)(at + p.ack);
+	c->ack_mask = p.nack - 1;
+	c->job_link_ok = at + p.link_ok;
+	c->job_dev_ok = at + p.dev_ok;
+	c->job_present = (uint32_t *)(void *)(at + p.present);
+	c->job_unsure = at + p.unsure;
+	c->job_silent = at + p.silent;
+	c->job_waits = at + p.waits;
+	c->epoch = params->epoch;
+	c->phase = RL_CONTROLLER_LEARN;
 	c->phase_ns = now_ns;
-	c->due_ns = RL_NEVER;
-}
-
-static void
-ctl_gather(struct rl_controller *c, uint64_t now_ns)
-{
-	ctl_set_phase(c, RL_CONTROLLER_GATHER, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->gather_ns);
-}
-
-void
-ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
-	    uint64_t at_ns, uint64_t now_ns)
-{
-	if (c->changes++ == 0) {
-		c->why = cause;
-		c->what = what;
-		c->why_ns = at_ns;
-	}
-	c->renewed = cause == RL_CAUSE_GAVE_UP;
-	c->changed = !RL_PLANTED(RESIL_CHANGE_LOST) ||
-		     c->phase <= RL_CONTROLLER_COMPUTE;
-	c->retry_ns = RL_NEVER;
-	if (c->phase == RL_CONTROLLER_IDLE) {
-		ctl_gather(c, now_ns);
-	} else if (c->phase == RL_CONTROLLER_COMPUTE && !c->manual &&
-		   !c->rescue && c->restarts < RESTARTS_MAX) {
-		c->restarts++;
-		ctl_record_close(c, RL_OUTCOME_SUPERSEDED, now_ns);
-		ctl_gather(c, now_ns);
-	}
-}
-
-/* Ends a recovery: pending changes start the next one. */
-static void
-ctl_rest(struct rl_controller *c, uint64_t now_ns)
-{
-	ctl_set_phase(c, RL_CONTROLLER_IDLE, now_ns);
-	if (c->changed)
-		ctl_gather(c, now_ns);
-}
-
-void
-ctl_retry(struct rl_controller *c, uint64_t now_ns)
-{
-	if (RL_PLANTED(RESIL_NO_RETRY))
-		return;
-	c->retry_ns = rl_deadline(now_ns, c->p.cfg->retry_ns << c->fails);
-	if (c->fails < FAILS_MAX)
-		c->fails++;
-}
-
-void
-ctl_compute(struct rl_controller *c, uint64_t now_ns)
-{
-	ctl_set_phase(c, RL_CONTROLLER_COMPUTE, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->compute_ns);
-	c->made = ++c->epoch;
-	ctl_record_open(c);
-	c->cur.detect_ns = now_ns - rl_min_u64(now_ns, c->cur.at_ns);
-	c->changed = c->late = false;
-	c->changes = 0;
-	c->job_owed = true;
-	ctl_job_fill(c);
-	/* use the time of the computation to find crashed devices */
-	ctl_ask_crashed(c, now_ns);
+	c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;
+	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
+	c->pause_ns = RL_NEVER;
+	ctl_links_init(c);
+	ctl_step(c, now_ns);
+	return c;
 }
 
 bool
@@ -158,56 +124,6 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 		.waits = c->job_waits,
 	};
 	return true;
-}
-
-void
-ctl_install(struct rl_controller *c, uint64_t now_ns)
-{
-	ctl_set_phase(c, RL_CONTROLLER_INSTALL, now_ns);
-	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
-	c->table_epoch = c->made;
-	ctl_step(c, now_ns);
-}
-
-/* Lets the links of waiting devices train. @return whether there are any. */
-static bool
-starts(struct rl_controller *c, uint64_t now_ns)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
-		if (!c->dev[i].starts)
-			continue;
-		any = true;
-		ctl_dev_trains(c, i, now_ns);
-	}
-	return any;
-}
-
-uint32_t
-ctl_all_flows(const struct rl_controller *c)
-{
-	return c->p.topo->nep * (c->p.topo->nep - 1);
-}
-
-static void released(struct rl_controller *c, uint64_t now_ns);
-
-void
-ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
-{
-	const bool tell = c->hold != RL_RESIL_HOLD_NONE || !done;
-
-	ctl_set_phase(c, RL_CONTROLLER_RELEASE, now_ns);
-	c->due_ns = rl_deadline(now_ns, ctl_limit(c, c->p.cfg->answer_ns,
-						  RELEASE_ANSWERS));
-	c->hold = RL_RESIL_HOLD_NONE;
-	c->rescue = false;
-	c->start = done;
-	if (!(done && starts(c, now_ns)) && !tell) {
-		released(c, now_ns);
-		return;
-	}
-	ctl_step(c, now_ns);
 }
 
 /* No new tables: returns to the state before the computation. */
@@ -299,30 +215,6 @@ installed(struct rl_controller *c, uint64_t now_ns)
 	ctl_release(c, true, now_ns);
 }
 
-static void
-released(struct rl_controller *c, uint64_t now_ns)
-{
-	const bool paused = c->pause_ns != RL_NEVER;
-
-	if (c->recording) {
-		c->cur.unquiesce_ns = paused ? now_ns - c->phase_ns : 0;
-		ctl_record_paused(c, now_ns);
-		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
-	}
-	c->pause_ns = RL_NEVER;
-	if (c->start && c->cut) /* a degraded link is better than none */
-		ctl_degraded_back(c, now_ns);
-	if (c->start)
-		ctl_removed_down(c, now_ns);
-	c->start = false;
-	if (c->port_owed == 0) {
-		ctl_rest(c, now_ns);
-		return;
-	}
-	ctl_set_phase(c, RL_CONTROLLER_PORTS, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->train_ns);
-}
-
 /*
  * All devices have reported their state. If an earlier controller died during
  * an install, devices have different tables: no device gets new ones before
@@ -392,7 +284,7 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 		installed(c, now_ns);
 		return;
 	case RL_CONTROLLER_RELEASE:
-		released(c, now_ns);
+		ctl_released(c, now_ns);
 		return;
 	case RL_CONTROLLER_IDLE:
 	case RL_CONTROLLER_GATHER:
@@ -502,4 +394,44 @@ rl_controller_idle(const struct rl_controller *c)
 {
 	return c->phase == RL_CONTROLLER_IDLE && !c->changed &&
 	       c->retry_ns == RL_NEVER && c->links_ns == RL_NEVER;
+}
+
+int
+rl_controller_quiesce(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->manual)
+		return -EALREADY;
+	if (c->phase != RL_CONTROLLER_IDLE)
+		return -EBUSY;
+	c->manual = true;
+	c->epoch++;
+	ctl_job_fill(c); /* devices that are silent now are not waited for */
+	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+	return 0;
+}
+
+int
+rl_controller_reroute(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->phase == RL_CONTROLLER_IDLE) {
+		ctl_changed(c, RL_CAUSE_COMMAND, 0, now_ns, now_ns);
+		return 0;
+	}
+	if (c->phase != RL_CONTROLLER_QUIET)
+		return -EBUSY;
+	ctl_changed(c, RL_CAUSE_COMMAND, 0, now_ns, now_ns);
+	ctl_compute(c, now_ns);
+	return 0;
+}
+
+int
+rl_controller_unquiesce(struct rl_controller *c, uint64_t now_ns)
+{
+	if (!c->manual)
+		return -EINVAL;
+	if (c->phase != RL_CONTROLLER_QUIET)
+		return -EBUSY;
+	c->manual = false;
+	ctl_release(c, true, now_ns);
+	return 0;
 }

@@ -202,3 +202,15 @@ ctl_job_fill(struct rl_controller *c)
 		c->dev[d].starts = c->dev[d].waits;
 	}
 }
+
+bool
+rl_controller_link_out(const struct rl_controller *c, uint32_t link)
+{
+	return ctl_link_removed(c, link) || c->link[link].down;
+}
+
+bool
+rl_controller_link_removed(const struct rl_controller *c, uint32_t link)
+{
+	return ctl_link_removed(c, link);
+}

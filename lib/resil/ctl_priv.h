@@ -136,28 +136,33 @@ struct rl_controller {
 	uint8_t *job_waits;
 };
 
-/* ctl.c */
+/* ctl_phase.c */
 void ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
 		   uint64_t now_ns);
 /** Takes note of a change; what follows depends on the phase. */
 void ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 		 uint64_t at_ns, uint64_t now_ns);
+/** Ends a recovery: pending changes start the next one. */
+void ctl_rest(struct rl_controller *c, uint64_t now_ns);
 /** A recovery failed: schedules the next attempt, with a growing delay. */
 void ctl_retry(struct rl_controller *c, uint64_t now_ns);
-/** All devices have answered the step or are silent. */
-void ctl_step_done(struct rl_controller *c, uint64_t now_ns);
+
+/* ctl_enter.c */
 /** Computes new tables, from any phase that allows it. */
 void ctl_compute(struct rl_controller *c, uint64_t now_ns);
+/** Orders all devices to install the newest tables. */
+void ctl_install(struct rl_controller *c, uint64_t now_ns);
 /**
  * Releases all traffic. @p done: tables are installed, and waiting ports may
  * train.
  */
 void ctl_release(struct rl_controller *c, bool done, uint64_t now_ns);
+/** All devices have released theirs. */
+void ctl_released(struct rl_controller *c, uint64_t now_ns);
 
-/** Orders all devices to install the newest tables. */
-void ctl_install(struct rl_controller *c, uint64_t now_ns);
-/** @return number of flows of the fabric */
-uint32_t ctl_all_flows(const struct rl_controller *c);
+/* ctl.c */
+/** All devices have answered the step or are silent. */
+void ctl_step_done(struct rl_controller *c, uint64_t now_ns);
 
 /* ctl_hold.c */
 /** Orders all devices to hold: @p hold, for the newest epoch. */
@@ -167,8 +172,6 @@ void ctl_hold(struct rl_controller *c, enum rl_resil_hold hold,
 void ctl_drain(struct rl_controller *c, uint64_t now_ns);
 /** Evaluates the answers to a quiescence check. */
 void ctl_looked(struct rl_controller *c, uint64_t now_ns);
-/** Draining takes too long. @return whether tokens or a larger hold follow */
-bool ctl_escalate(struct rl_controller *c, uint64_t now_ns);
 /**
  * Ends a recovery that cannot go on: releases traffic and schedules a retry.
  */
@@ -177,6 +180,8 @@ void ctl_abort(struct rl_controller *c, uint64_t now_ns);
 bool ctl_unproven(const struct rl_controller *c);
 
 /* ctl_tokens.c */
+/** Draining takes too long. @return whether tokens or a larger hold follow */
+bool ctl_escalate(struct rl_controller *c, uint64_t now_ns);
 /** Orders all devices to prepare for the tables of c->epoch. */
 void ctl_stage(struct rl_controller *c, uint64_t now_ns);
 /** All devices that answer have done their step. */
@@ -242,6 +247,8 @@ void ctl_port_tick(struct rl_controller *c, uint64_t now_ns);
 void ctl_port_confirmed(struct rl_controller *c, uint32_t end, uint32_t ver);
 
 /* ctl_record.c */
+/** @return number of flows of the fabric */
+uint32_t ctl_all_flows(const struct rl_controller *c);
 /** Opens the record of a recovery for the pending changes. */
 void ctl_record_open(struct rl_controller *c);
 /** Opens one for a quiesce by hand; it is kept only if the quiesce fails. */

@@ -1,79 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Records of recoveries; memory and getters of a controller. */
+/* Records of recoveries; getters of a controller. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "ctl_priv.h"
 
-#define ROUND(n) (((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
-
-/* Offsets of the arrays after a controller, in this order. */
-struct parts {
-	size_t link, end, dev, ack, link_ok, dev_ok, present, unsure, silent,
-		waits, all;
-	uint32_t nack;
-};
-
-static struct parts
-parts_of(const struct rl_topo *t)
+uint32_t
+ctl_all_flows(const struct rl_controller *c)
 {
-	struct parts p = { .nack = rl_pow2_ceil(2 * t->nlink + t->ndev + 1) };
-	size_t at = ROUND(sizeof(struct rl_controller));
-
-#define PART(field, n, type) (p.field = at, at += ROUND((n) * sizeof(type)))
-	PART(link, t->nlink, struct ctl_link);
-	PART(end, 2 * (size_t)t->nlink, struct ctl_end);
-	PART(dev, t->ndev, struct ctl_dev);
-	PART(ack, p.nack, uint32_t);
-	PART(link_ok, t->nlink, uint8_t);
-	PART(dev_ok, t->ndev, uint8_t);
-	PART(present, t->ndev, uint32_t);
-	PART(unsure, t->ndev, uint8_t);
-	PART(silent, t->ndev, uint8_t);
-	PART(waits, t->ndev, uint8_t);
-#undef PART
-	p.all = at;
-	return p;
-}
-
-size_t
-rl_controller_memsize(const struct rl_topo *topo)
-{
-	return parts_of(topo).all;
-}
-
-struct rl_controller *
-rl_controller_init(void *mem, const struct rl_controller_params *params,
-		   uint64_t now_ns)
-{
-	const struct parts p = parts_of(params->topo);
-	struct rl_controller *c = mem;
-	uint8_t *at = mem;
-
-	memset(mem, 0, p.all);
-	c->p = *params;
-	c->link = (struct ctl_link *)(void *)(at + p.link);
-	c->end = (struct ctl_end *)(void *)(at + p.end);
-	c->dev = (struct ctl_dev *)(void *)(at + p.dev);
-	c->ack = (uint32_t *)(void *)(at + p.ack);
-	c->ack_mask = p.nack - 1;
-	c->job_link_ok = at + p.link_ok;
-	c->job_dev_ok = at + p.dev_ok;
-	c->job_present = (uint32_t *)(void *)(at + p.present);
-	c->job_unsure = at + p.unsure;
-	c->job_silent = at + p.silent;
-	c->job_waits = at + p.waits;
-	c->epoch = params->epoch;
-	c->phase = RL_CONTROLLER_LEARN;
-	c->phase_ns = now_ns;
-	c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;
-	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
-	c->pause_ns = RL_NEVER;
-	ctl_links_init(c);
-	ctl_step(c, now_ns);
-	return c;
+	return c->p.topo->nep * (c->p.topo->nep - 1);
 }
 
 void
@@ -165,18 +101,6 @@ bool
 rl_controller_link_ok(const struct rl_controller *c, uint32_t link)
 {
 	return c->link[link].ok;
-}
-
-bool
-rl_controller_link_out(const struct rl_controller *c, uint32_t link)
-{
-	return ctl_link_removed(c, link) || c->link[link].down;
-}
-
-bool
-rl_controller_link_removed(const struct rl_controller *c, uint32_t link)
-{
-	return ctl_link_removed(c, link);
 }
 
 static RL_NAMES(cause_name, enum rl_cause, RL_CAUSES(RL_WORD))

@@ -124,3 +124,32 @@ ctl_tokens_resume(struct rl_controller *c, uint32_t epoch, uint64_t now_ns)
 		}
 	ctl_stage(c, now_ns);
 }
+
+/*
+ * The held flows have not left the fabric in time: packets that wait for the
+ * new tables never will. Release them and bring the same tables by tokens or,
+ * if that is not possible, hold all traffic instead. The tables stay the same:
+ * if all devices are at rest, they need no proof beyond their own. A device
+ * without an answer and without links has usually crashed; then it is faster to
+ * release and to start again without it.
+ */
+bool
+ctl_escalate(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->hold != RL_RESIL_HOLD_FLOWS ||
+	    c->p.cfg->mode != RL_RESIL_AUTO || RL_PLANTED(RESIL_NO_ESCALATION))
+		return false;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (c->dev[i].silent ||
+		    (c->dev[i].answered != c->step && ctl_dev_cut(c, i)))
+			return false;
+	if (c->tokens) {
+		c->cur.mode = RL_RESIL_TOKENS;
+		ctl_stage(c, now_ns);
+		return true;
+	}
+	c->cur.mode = RL_RESIL_FULL;
+	c->cur.held_flows = ctl_all_flows(c);
+	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+	return true;
+}

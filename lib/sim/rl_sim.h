@@ -327,6 +327,4 @@ bool rl_sim_dev_dead(const struct rl_sim *sim, uint32_t dev);
  */
 uint64_t rl_sim_connected_since(struct rl_sim *sim, uint16_t a, uint16_t b);
 
-const char *rl_sim_fault_name(enum rl_sim_fault_kind k);
-
 #endif /* RL_SIM_H */

@@ -41,6 +41,8 @@ enum rl_sim_fault_kind {
 	RL_SIM_FAULT_KINDS
 };
 
+const char *rl_sim_fault_name(enum rl_sim_fault_kind k);
+
 /** What happens to frames on the wire when it is cut. */
 enum rl_sim_flight {
 	RL_SIM_FLIGHT_LOST,   /**< they are lost */
@@ -142,18 +144,34 @@ bool rl_sim_faults_soft(const struct rl_sim_faults *list);
 /** Control thread. Frees the contents; the list may be empty. */
 void rl_sim_faults_free(struct rl_sim_faults *list);
 
+/** Takes lines `run KEY=VALUE ...` of a fault file, which say what no fault
+    says. All of it is called by rl_sim_faults_text(). */
+struct rl_sim_run_lines {
+	void *ctx;
+	void (*begin)(void *ctx); /**< a line begins */
+	/** @return 0; -ENOENT: no such key; -EINVAL: no such value */
+	int (*take)(void *ctx, const char *key, const char *value);
+	/** After the last line of a file that has such lines.
+	    @return 0; -EINVAL with the reason in @p err, RL_ERR_MAX bytes */
+	int (*check)(void *ctx, char *err);
+};
+
 /**
  * Control thread. Reads a fault file, the @p len bytes at @p text, against a
- * topology and appends to @p list. Lines that begin with `run` are skipped: see
- * rl_sim_case.h.
+ * topology and appends to @p list.
  *
  * @param name  the file's, for errors
+ * @param run  hears of lines that begin with `run`; NULL: they are skipped
  * @param err  one line "FILE:LINE: reason; what to do"
  * @return 0; -EINVAL (bad content), -ENOMEM; on failure nothing was appended
  */
 int rl_sim_faults_text(const char *name, const char *text, size_t len,
-		       const struct rl_topo *topo, struct rl_sim_faults *list,
-		       char *err, size_t errlen);
+		       const struct rl_topo *topo,
+		       const struct rl_sim_run_lines *run,
+		       struct rl_sim_faults *list, char *err, size_t errlen);
+
+/** The shortest text that is read as the same number. @return buf */
+const char *rl_sim_real_text(double v, char *buf, size_t len);
 
 /** Any thread. Writes a fault as a line of a fault file. @return buf */
 char *rl_sim_fault_text(const struct rl_sim_fault *f,

@@ -356,7 +356,7 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 	return ret;
 }
 
-uint64_t
+static uint64_t
 sim_next_other(const struct rl_sim *s)
 {
 	uint64_t t = sim_notice_due(s);
@@ -377,14 +377,6 @@ sim_next_role(const struct rl_sim *s)
 		if (s->part[i].nheap != 0)
 			t = rl_min_u64(t, s->part[i].heap[0].key_ns);
 	return t;
-}
-
-void
-sim_time(struct rl_sim *s, uint64_t t_ns)
-{
-	s->now_ns = t_ns;
-	for (uint32_t i = 0; i < s->nparts; i++)
-		s->part[i].now_ns = t_ns;
 }
 
 static void
@@ -424,7 +416,7 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		if (sim->reach.stale) /* before devices run independently */
 			sim_reach_look(sim);
 		if (sim->key != NULL)
-			sim_apart_run(sim, until_ns);
+			sim_apart_run(sim, until_ns, sim_next_other(sim));
 		else
 			sim_role_wake(sim);
 	}

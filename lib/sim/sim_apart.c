@@ -34,13 +34,6 @@
 /* Interval between checks of a fabric that is not calm. */
 #define CALM_AGAIN_NS 1000
 
-void
-sim_apart_disturb(struct rl_sim *s)
-{
-	s->calm = false;
-	s->calm_ns = s->now_ns + 1; /* once all have seen it */
-}
-
 static enum rl_link_state
 end_state(const struct rl_sim *s, const struct sim_end *end)
 {
@@ -157,11 +150,10 @@ apart_meet(struct rl_sim *s)
 }
 
 void
-sim_apart_run(struct rl_sim *s, uint64_t until_ns)
+sim_apart_run(struct rl_sim *s, uint64_t until_ns, uint64_t next_ns)
 {
-	const uint64_t other_ns =
-		rl_max_u64(sim_next_other(s), s->now_ns + 1);
-	uint64_t end_ns = rl_min_u64(other_ns, until_ns);
+	uint64_t end_ns = rl_min_u64(rl_max_u64(next_ns, s->now_ns + 1),
+				     until_ns);
 
 	s->by_number = s->triggers != 0 || s->p.check_packets ||
 		       s->p.drop != NULL;

@@ -151,12 +151,37 @@ sim_heap_key(const struct sim_part *pt, uint32_t role)
 	return pos == 0 ? RL_NEVER : pt->heap[pos - 1].key_ns;
 }
 
+/* The same as sim_ready() and sim_heap_set() for devices with turns. */
+static void
+dev_ready(struct rl_sim *s, uint32_t role)
+{
+	const struct sim_role *r = &s->role[role];
+	const uint32_t core = s->dev_role[r->dev];
+	struct sim_part *const pt = &s->part[r->part];
+
+	if (r->port != SIM_PORT_CORE)
+		s->pending[r->dev].due |= 1ull << (r->port & 63);
+	if (pt->running != r->dev && pt->now_ns < sim_heap_key(pt, core))
+		sim_heap_put(pt, core, pt->now_ns);
+}
+
+static void
+dev_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+{
+	const uint32_t dev = s->role[role].dev, core = s->dev_role[dev];
+	struct sim_part *const pt = sim_part_of(s, role);
+
+	s->key[role] = key_ns;
+	if (pt->running != dev && key_ns < sim_heap_key(pt, core))
+		sim_heap_put(pt, core, key_ns);
+}
+
 void
 sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 {
 	key_ns = sim_on_tick(s, key_ns);
 	if (s->key != NULL)
-		sim_turn_set(s, role, key_ns);
+		dev_set(s, role, key_ns);
 	else
 		sim_heap_put(sim_part_of(s, role), role, key_ns);
 }
@@ -177,7 +202,7 @@ sim_ready(struct rl_sim *s, uint32_t role)
 		return;
 	s->is_ready[role] = true;
 	if (s->key != NULL) {
-		sim_turn_ready(s, role);
+		dev_ready(s, role);
 		return;
 	}
 	s->ready[s->ready_tail++ & s->ready_mask] = role;

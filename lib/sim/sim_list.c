@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_priv.h"
+#include "fault_priv.h"
 #include "rl_grow.h"
 
 int

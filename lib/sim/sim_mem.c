@@ -327,3 +327,14 @@ rl_sim_mem_free(struct rl_sim_mem *mem)
 	free(mem->big);
 	*mem = (struct rl_sim_mem){ 0 };
 }
+
+void
+sim_pipe_flush(struct sim_pipe *sp)
+{
+	for (; sp->head != sp->tail; sp->head++) {
+		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
+
+		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
+			rl_packet_put(&sp->part->mem->cache, f);
+	}
+}

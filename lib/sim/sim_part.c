@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "rl_grow.h"
 #include "sim_priv.h"
 
 /* Weight of a switch with its endpoints: all their ports. */
@@ -102,4 +103,22 @@ sim_part_open(struct rl_sim *s)
 	}
 	part_deal(s);
 	return 0;
+}
+
+struct sim_told *
+sim_told_add(struct sim_part *pt, enum sim_told_kind kind, uint32_t dev,
+	     uint64_t t_ns)
+{
+	struct sim_told *t;
+
+	if (!rl_grow(&pt->told, pt->ntold, &pt->cap_told, sizeof(*t)))
+		return NULL;
+	t = &pt->told[pt->ntold];
+	*t = (struct sim_told){
+		.t_ns = t_ns,
+		.dev = dev,
+		.nr = pt->ntold++,
+		.kind = kind,
+	};
+	return t;
 }

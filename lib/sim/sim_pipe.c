@@ -126,14 +126,3 @@ sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 		.empty = pipe_empty,
 	};
 }
-
-void
-sim_pipe_flush(struct sim_pipe *sp)
-{
-	for (; sp->head != sp->tail; sp->head++) {
-		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
-
-		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
-			rl_packet_put(&sp->part->mem->cache, f);
-	}
-}

@@ -326,6 +326,9 @@ void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 /* sim_part.c */
 /** Makes one part for each thread. @return 0 or -ENOMEM */
 int sim_part_open(struct rl_sim *s);
+/** @return the next event record of a part; NULL: no memory */
+struct sim_told *sim_told_add(struct sim_part *pt, enum sim_told_kind kind,
+			      uint32_t dev, uint64_t t_ns);
 
 /* sim_role.c */
 /** A role is about to be polled: clears its requests. */
@@ -335,15 +338,16 @@ void sim_role_ready(struct rl_sim *s);
 /** Makes roles ready whose time has come. */
 void sim_role_wake(struct rl_sim *s);
 
-/* sim.c */
 /** Advances the time of all parts to @p t_ns. */
-void sim_time(struct rl_sim *s, uint64_t t_ns);
-/** @return time of the next fault, controller action or notice */
-uint64_t sim_next_other(const struct rl_sim *s);
+static inline void
+sim_time(struct rl_sim *s, uint64_t t_ns)
+{
+	s->now_ns = t_ns;
+	for (uint32_t i = 0; i < s->nparts; i++)
+		s->part[i].now_ns = t_ns;
+}
 
-/* sim_turn.c: replace those of sim_heap.c for devices with turns */
-void sim_turn_ready(struct rl_sim *s, uint32_t role);
-void sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+/* sim_turn.c */
 /** Runs the devices of a part until @p end_ns. */
 void sim_turn_run(struct sim_part *pt, uint64_t end_ns);
 /**
@@ -353,10 +357,17 @@ void sim_turn_run(struct sim_part *pt, uint64_t end_ns);
 void sim_turn_run_by_number(struct rl_sim *s, uint64_t end_ns);
 
 /* sim_apart.c */
-/** Runs the turns due now and, within a window, those that follow. */
-void sim_apart_run(struct rl_sim *s, uint64_t until_ns);
+/** Runs the turns due now and, within a window, those that follow; @p next_ns:
+    time of the next fault, controller action or notice. */
+void sim_apart_run(struct rl_sim *s, uint64_t until_ns, uint64_t next_ns);
+
 /** After this event a port may change its state by itself. */
-void sim_apart_disturb(struct rl_sim *s);
+static inline void
+sim_apart_disturb(struct rl_sim *s)
+{
+	s->calm = false;
+	s->calm_ns = s->now_ns + 1; /* once all have seen it */
+}
 
 /* sim_gang.c */
 /** Starts threads for all parts but the first. @return NULL on failure */
@@ -366,9 +377,6 @@ void sim_gang_free(struct sim_gang *g);
 void sim_gang_run(struct sim_gang *g, uint64_t end_ns);
 
 /* sim_told.c */
-/** @return the next event record of a part; NULL: no memory */
-struct sim_told *sim_told_add(struct sim_part *pt, enum sim_told_kind kind,
-			      uint32_t dev, uint64_t t_ns);
 /** Passes the events of all parts to the host, in order of time. */
 void sim_told_flush(struct rl_sim *s);
 
@@ -482,15 +490,20 @@ void sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 /** Its flits return to the cache. */
 void sim_pipe_flush(struct sim_pipe *sp);
 
-/* sim_wire.c */
-extern const struct rl_phy_ops sim_wire_ops;
-extern const struct rl_phy_ops sim_wire_tapped;
+/* sim_dir.c */
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
 /** Tells the listener of a frame; d->tapped. */
-void sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
-		   const struct rl_sim_frame *f, enum rl_sim_fate fate);
+void sim_dir_show(const struct sim_part *pt, const struct sim_dir *d,
+		  const struct rl_sim_frame *f, enum rl_sim_fate fate);
+void sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
+		    enum rl_sim_flight how, bool silent);
+void sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why);
+
+/* sim_wire.c */
+extern const struct rl_phy_ops sim_wire_ops;
+extern const struct rl_phy_ops sim_wire_tapped;
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
 /** Corrupts a packet from the core to this wire, as its rates demand. */
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
@@ -500,10 +513,6 @@ void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
 /** A fault's frame is being sent in direction @p dir: executes the fault. */
 void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
 		    unsigned int dir);
-
-void sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
-		    enum rl_sim_flight how, bool silent);
-void sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why);
 
 /* sim_crash.c */
 void sim_dev_crash(struct rl_sim *s, uint32_t dev);

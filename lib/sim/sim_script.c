@@ -14,19 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_priv.h"
-#include "rl_infile.h"
+#include "fault_priv.h"
 
 #define WORDS_MAX 16
 #define LINE_MAX_BYTES 512
-#define FILE_MAX_BYTES (16u << 20)
 
 struct script {
 	const char *name;
 	const struct rl_topo *topo;
 	struct rl_sim_faults list;
-	struct rl_sim_plan *plan; /* that `run` lines set; NULL: none */
-	bool run;		  /* there was one */
+	const struct rl_sim_run_lines *run; /* NULL: they are skipped */
+	bool ran; /* there was one */
 	uint32_t line;
 	char *err;
 	size_t errlen;
@@ -204,11 +202,10 @@ add_whole(struct script *s, const struct fault_line *l, const char *name)
 static int
 parse_run(struct script *s, struct words *w)
 {
-	if (s->plan == NULL)
+	if (s->run == NULL)
 		return 0;
-	if (!s->run)
-		rl_sim_settings_defaults(s->plan);
-	s->run = true;
+	s->run->begin(s->run->ctx);
+	s->ran = true;
 	for (unsigned int i = 1; i < w->n; i++) {
 		char *eq = strchr(w->w[i], '=');
 		int ret;
@@ -216,7 +213,7 @@ parse_run(struct script *s, struct words *w)
 		if (eq != NULL)
 			*eq = '\0';
 		ret = eq == NULL ? -ENOENT
-				 : rl_sim_setting_take(s->plan, w->w[i], eq + 1);
+				 : s->run->take(s->run->ctx, w->w[i], eq + 1);
 		if (ret == -ENOENT)
 			return refuse(s, "run has no setting %s; see "
 					 "docs/simulation.md", w->w[i]);
@@ -335,7 +332,7 @@ read_script(struct script *s, const char *text, size_t len,
 
 	s->err[0] = '\0';
 	ret = parse_text(s, text, len);
-	if (ret == 0 && s->run && rl_sim_settings_check(s->plan, why) != 0)
+	if (ret == 0 && s->ran && s->run->check(s->run->ctx, why) != 0)
 		ret = refuse(s, "run: %s", why);
 	for (uint32_t i = 0; ret == 0 && i < s->list.n; i++)
 		ret = rl_sim_fault_push(list, &s->list.f[i]);
@@ -349,47 +346,14 @@ read_script(struct script *s, const char *text, size_t len,
 
 int
 rl_sim_faults_text(const char *name, const char *text, size_t len,
-		   const struct rl_topo *topo, struct rl_sim_faults *list,
-		   char *err, size_t errlen)
+		   const struct rl_topo *topo,
+		   const struct rl_sim_run_lines *run,
+		   struct rl_sim_faults *list, char *err, size_t errlen)
 {
 	struct script s = {
-		.name = name, .topo = topo, .err = err, .errlen = errlen,
+		.name = name, .topo = topo, .run = run,
+		.err = err, .errlen = errlen,
 	};
 
 	return read_script(&s, text, len, list);
-}
-
-int
-rl_sim_case_text(const char *name, const char *text, size_t len,
-		 struct rl_sim_plan *plan, bool *run, char *err, size_t errlen)
-{
-	struct script s = {
-		.name = name, .topo = &plan->cfg.topo, .plan = plan,
-		.err = err, .errlen = errlen,
-	};
-	const int ret = read_script(&s, text, len, &plan->faults);
-
-	*run = s.run;
-	return ret;
-}
-
-int
-rl_sim_case_read(const char *path, struct rl_sim_plan *plan, bool *run,
-		 char *err, size_t errlen)
-{
-	char *text = NULL;
-	size_t len = 0;
-	int ret = rl_infile_read(path, RL_INFILE_ANY, FILE_MAX_BYTES, &text,
-				 &len);
-
-	if (ret != 0)
-		snprintf(err, errlen, "%s: %s",
-			 path[0] == '\0' ? "a file without a name" : path,
-			 ret == -EFBIG ? "more than 16 MiB"
-				       : rl_infile_error(ret));
-	else
-		ret = rl_sim_case_text(path, text, len, plan, run, err,
-				       errlen);
-	free(text);
-	return ret;
 }

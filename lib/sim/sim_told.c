@@ -10,26 +10,7 @@
 
 #include <stdlib.h>
 
-#include "rl_grow.h"
 #include "sim_priv.h"
-
-struct sim_told *
-sim_told_add(struct sim_part *pt, enum sim_told_kind kind, uint32_t dev,
-	     uint64_t t_ns)
-{
-	struct sim_told *t;
-
-	if (!rl_grow(&pt->told, pt->ntold, &pt->cap_told, sizeof(*t)))
-		return NULL;
-	t = &pt->told[pt->ntold];
-	*t = (struct sim_told){
-		.t_ns = t_ns,
-		.dev = dev,
-		.nr = pt->ntold++,
-		.kind = kind,
-	};
-	return t;
-}
 
 static int
 told_order(const void *a, const void *b)

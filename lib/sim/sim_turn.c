@@ -28,30 +28,6 @@
 /* Most flits to prefetch at once. */
 #define TURN_WARM_FLITS 32
 
-void
-sim_turn_ready(struct rl_sim *s, uint32_t role)
-{
-	const struct sim_role *r = &s->role[role];
-	const uint32_t core = s->dev_role[r->dev];
-	struct sim_part *const pt = &s->part[r->part];
-
-	if (r->port != SIM_PORT_CORE)
-		s->pending[r->dev].due |= 1ull << (r->port & 63);
-	if (pt->running != r->dev && pt->now_ns < sim_heap_key(pt, core))
-		sim_heap_put(pt, core, pt->now_ns);
-}
-
-void
-sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
-{
-	const uint32_t dev = s->role[role].dev, core = s->dev_role[dev];
-	struct sim_part *const pt = sim_part_of(s, role);
-
-	s->key[role] = key_ns;
-	if (pt->running != dev && key_ns < sim_heap_key(pt, core))
-		sim_heap_put(pt, core, key_ns);
-}
-
 /* When a role is due without an event. */
 static uint64_t
 turn_deadline(const struct sim_part *pt, const struct sim_role *r)

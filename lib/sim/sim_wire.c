@@ -16,44 +16,6 @@
 
 #define PPB 1000000000u
 
-void
-sim_dir_update(struct sim_dir *d)
-{
-	const struct rl_sim_noise *n = &d->noise;
-
-	d->odd = d->tapped || d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		 d->trigger != NULL || n->delay_ns != 0 ||
-		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
-			 0 ||
-		 n->bit_rate != 0;
-}
-
-void
-sim_dir_insert(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
-{
-	f->next = NULL;
-	if (d->head == NULL) {
-		d->head = d->tail = f;
-	} else if (d->tail->at_ns <= f->at_ns) {
-		d->tail->next = f;
-		d->tail = f;
-		return; /* the first frame decides when to wake */
-	} else {
-		struct rl_sim_frame **at = &d->head;
-
-		while ((*at)->at_ns <= f->at_ns)
-			at = &(*at)->next;
-		f->next = *at;
-		*at = f;
-		if (d->head != f)
-			return; /* the same */
-	}
-	if (d->head->at_ns <= sim_part_of(s, d->rx_role)->now_ns)
-		sim_ready(s, d->rx_role);
-	else if (!s->is_ready[d->rx_role])
-		sim_heap_earlier(s, d->rx_role, d->head->at_ns);
-}
-
 static bool
 chance(struct sim_dir *d, uint32_t ppb)
 {
@@ -267,18 +229,6 @@ wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	d->last_out = f;
 }
 
-void
-sim_wire_show(const struct sim_part *pt, const struct sim_dir *d,
-	      const struct rl_sim_frame *f, enum rl_sim_fate fate)
-{
-	const struct rl_sim *s = pt->sim;
-	const unsigned int from = (unsigned int)(d - s->dir) & 1;
-	const struct rl_topo_link *l = &s->fabric.topo->link[d->link];
-
-	s->p.tap->frame(s->p.tap->ctx, l->dev[from], l->port[from], f->data,
-			f->len, fate, pt->now_ns);
-}
-
 static bool
 frame_lost(struct rl_sim *s, struct sim_dir *d, const struct rl_sim_frame *f,
 	   bool data)
@@ -309,7 +259,7 @@ frame_twice(struct sim_part *pt, struct sim_dir *d,
 	wire_put(pt, d, copy);
 	pt->st.frames_dup++;
 	if (d->tapped)
-		sim_wire_show(pt, d, f, RL_SIM_FATE_TWICE);
+		sim_dir_show(pt, d, f, RL_SIM_FATE_TWICE);
 }
 
 /* The slow path. @return whether the frame is lost */
@@ -320,10 +270,10 @@ odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	const uint64_t corrupt = pt->st.frames_corrupt;
 
 	if (d->tapped)
-		sim_wire_show(pt, d, f, RL_SIM_FATE_SENT);
+		sim_dir_show(pt, d, f, RL_SIM_FATE_SENT);
 	if (frame_lost(pt->sim, d, f, data)) {
 		if (d->tapped)
-			sim_wire_show(pt, d, f, RL_SIM_FATE_LOST);
+			sim_dir_show(pt, d, f, RL_SIM_FATE_LOST);
 		return true;
 	}
 	if (chance(d, d->noise.dup_ppb))
@@ -335,7 +285,7 @@ odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	if (d->noise.bit_rate != 0)
 		corrupt_bits(pt, d, f);
 	if (d->tapped && pt->st.frames_corrupt != corrupt)
-		sim_wire_show(pt, d, f, RL_SIM_FATE_HURT);
+		sim_dir_show(pt, d, f, RL_SIM_FATE_HURT);
 	f->at_ns += d->noise.delay_ns;
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);

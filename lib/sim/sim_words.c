@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case_priv.h"
+#include "fault_priv.h"
 #include "rl_error.h"
+#include "rl_flit.h"
 
 #define TIME_MAX_NS (3600 * RL_NS_PER_S)
 
@@ -185,7 +186,7 @@ fault_word_take(struct fault_line *l, const char *key, const char *value)
 }
 
 const char *
-case_real_text(double v, char *buf, size_t len)
+rl_sim_real_text(double v, char *buf, size_t len)
 {
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(buf, len, "%.*g", digits, v);
@@ -208,7 +209,7 @@ value_text(const struct word *w, uint64_t v, char *buf, size_t len)
 		memcpy(&n, &v, sizeof(n));
 	if (w->type == CHANCE || w->type == RATE)
 		return snprintf(buf, len, " %s=%s", w->key,
-				case_real_text(n, real, sizeof(real)));
+				rl_sim_real_text(n, real, sizeof(real)));
 	if (w->type != PARTS)
 		return snprintf(buf, len, " %s=%llu%s", w->key,
 				(unsigned long long)v,

@@ -54,6 +54,9 @@ struct ibnet_read {
 	((r)->line = (at),                                                     \
 	 rl_refuse((r)->err, RL_ERR_MAX, -EINVAL, __VA_ARGS__))
 
+/** Says so in the error. @return -ENOMEM */
+int ibnet_no_memory(struct ibnet_read *r);
+
 /** Adds a node of the line being read. @return 0 or -ENOMEM */
 int ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,
 		   const char *desc, size_t desc_len);

@@ -127,7 +127,7 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 		if (tg[i] != NULL)
 			l->delivered_packets +=
 				rl_tg_counts(tg[i])->delivered_packets;
-	/* acquire: pairs with the release in tg_check.c: a packet counted as
+	/* acquire: pairs with the release in tg.c: a packet counted as
 	   delivered above is not missing below */
 	rl_fence_acquire();
 	for (uint32_t i = 0; i < n; i++) {

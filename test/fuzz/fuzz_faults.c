@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(err, 0xff, sizeof(err));
 	ret = rl_sim_faults_text(NAME, (const char *)data, size,
-				 &fuzz_fabric()->topo, &list, err, sizeof(err));
+				 &fuzz_fabric()->topo, NULL, &list, err, sizeof(err));
 	if (ret == 0) {
 		check_list(&list);
 	} else {

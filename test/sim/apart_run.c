@@ -245,7 +245,7 @@ make(const struct apart_case *c, struct made *m)
 	if (rl_config_read_text("f", c->fabric, strlen(c->fabric), &m->cfg, err,
 				sizeof(err)) != 0 ||
 	    rl_route_setup(&m->cfg.topo, NULL, 8, 1, &m->route, err) != 0 ||
-	    rl_sim_faults_text("f", faults, strlen(faults), &m->cfg.topo,
+	    rl_sim_faults_text("f", faults, strlen(faults), &m->cfg.topo, NULL,
 			       &m->list, err, sizeof(err)) != 0)
 		fail_msg("%s", err);
 	assert_int_equal(rl_sim_mem_init(&m->mem), 0);

@@ -6,7 +6,7 @@
  * @file Prints a run for the analysis of a failure.
  */
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 /** Describes a plan in one line. @return buf */
 char *sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "rl_check_mix.h"
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 #define STOP_NS (180 * RL_NS_PER_US)
 #define LIMIT_NS (400 * RL_NS_PER_MS)
@@ -234,7 +234,7 @@ run(struct pair *c, struct rl_sim_mem *mem, bool fault)
 		c->plan.inspect = inspect;
 		c->plan.inspect_ctx = c;
 		if (rl_sim_faults_text("drawn", c->fault, strlen(c->fault),
-				       &c->plan.cfg.topo, &c->plan.faults, err,
+				       &c->plan.cfg.topo, NULL, &c->plan.faults, err,
 				       sizeof(err)) != 0)
 			return -1;
 		c->plan.faults.f[0].lasting = true;

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../few.h"
-#include "rl_sim_case.h"
+#include "rl_swarm_case.h"
 
 #define SEEDS 60
 

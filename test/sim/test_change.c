@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
@@ -172,7 +172,7 @@ fault(const char *text)
 	snprintf(line, sizeof(line), "%lluns %s\n",
 		 (unsigned long long)rl_sim_now(w.sim) + 1, text);
 	assert_int_equal(rl_sim_faults_text("fault", line, strlen(line),
-					     &w.cfg.topo, &list, err,
+					     &w.cfg.topo, NULL, &list, err,
 					     sizeof(err)), 0);
 	assert_int_equal(rl_sim_schedule(w.sim, &list), 0);
 	rl_sim_faults_free(&list);

@@ -13,7 +13,7 @@
 
 #include "../figure1.h"
 #include "rl_config.h"
-#include "rl_sim_case.h"
+#include "rl_swarm_case.h"
 
 static const char fabric[] =
 	FIGURE1_FABRIC;
@@ -41,7 +41,7 @@ teardown(void **state)
 static int
 read_text(const char *text, struct rl_sim_faults *list, char *err)
 {
-	return rl_sim_faults_text("f", text, strlen(text), &cfg.topo, list,
+	return rl_sim_faults_text("f", text, strlen(text), &cfg.topo, NULL, list,
 				  err, 256);
 }
 
@@ -245,11 +245,11 @@ test_zero_bytes_and_endless_lines_are_refused(void **state)
 	bool run;
 
 	(void)state;
-	assert_int_equal(rl_sim_faults_text("f", "1us\0cut", 7, &cfg.topo,
+	assert_int_equal(rl_sim_faults_text("f", "1us\0cut", 7, &cfg.topo, NULL,
 					    &list, err, sizeof(err)),
 			 -EINVAL);
 	memset(text, 'x', sizeof(text));
-	assert_int_equal(rl_sim_faults_text("f", text, sizeof(text), &cfg.topo,
+	assert_int_equal(rl_sim_faults_text("f", text, sizeof(text), &cfg.topo, NULL,
 					    &list, err, sizeof(err)),
 			 -EINVAL);
 	assert_int_equal(rl_sim_case_read("/nonexistent/faults", &plan, &run,

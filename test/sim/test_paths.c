@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 #define US RL_NS_PER_US
 

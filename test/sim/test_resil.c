@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../few.h"
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 #define TORUS                                                                  \
 	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
@@ -60,7 +60,7 @@ begin(struct story *s, const char *fabric, const char *faults, double load)
 	assert_int_equal(rl_route_setup(&p->cfg.topo, "reflit", 8, 1,
 					&p->route, err), 0);
 	assert_int_equal(rl_sim_faults_text("f", faults, strlen(faults),
-					    &p->cfg.topo, &p->faults, err,
+					    &p->cfg.topo, NULL, &p->faults, err,
 					    sizeof(err)), 0);
 	for (uint32_t i = 0; i < p->faults.n; i++)
 		p->faults.f[i].lasting = p->faults.f[i].kind == RL_SIM_CUT ||

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 static struct rl_sim_mem mem;
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "rl_sim_case.h"
-#include "rl_sim_shrink.h"
+#include "rl_swarm_case.h"
+#include "rl_swarm_shrink.h"
 
 /*
  * Two of the plan's faults (by their lines, which shrinking keeps), the switch

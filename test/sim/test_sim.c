@@ -16,7 +16,7 @@
 
 #include "../few.h"
 #include "../figure1.h"
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 static const char fabric[] =
 	FIGURE1_FABRIC
@@ -150,7 +150,7 @@ add_fault(struct rl_sim_plan *plan, const char *line)
 	char err[256];
 
 	assert_int_equal(rl_sim_faults_text("f", line, strlen(line),
-					    &plan->cfg.topo, &plan->faults,
+					    &plan->cfg.topo, NULL, &plan->faults,
 					    err, sizeof(err)),
 			 0);
 }

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "rl_seq.h"
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 #define SEEDS 400
 

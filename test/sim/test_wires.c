@@ -62,7 +62,7 @@ begin_with(struct wire *w, const char *fabric, uint64_t latency_ns,
 	if (rl_config_read_text("f", fabric, strlen(fabric), &w->cfg, err,
 				sizeof(err)) != 0 ||
 	    rl_route_setup(&w->cfg.topo, NULL, 8, 1, &w->route, err) != 0 ||
-	    rl_sim_faults_text("f", faults, strlen(faults), &w->cfg.topo,
+	    rl_sim_faults_text("f", faults, strlen(faults), &w->cfg.topo, NULL,
 			       &w->faults, err, sizeof(err)) != 0)
 		fail_msg("%s", err);
 	assert_int_equal(rl_sim_mem_init(&w->mem), 0);

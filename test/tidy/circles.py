@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No file of lib/endpoint or lib/link calls another that calls it, directly or
-round a corner: a reader goes down, never in a circle. -t tests the test.
+"""No file calls another of its folder that calls it, directly or round a corner:
+a reader goes down, never in a circle. -t tests the test.
 
 usage: circles.py SOURCE_ROOT [-t]
 """
@@ -10,13 +10,22 @@ import os
 import re
 import sys
 
-FOLDERS = ["lib/endpoint", "lib/link"]
+FOLDERS = ("lib/*", "app/*", "drivers/*")
+# folders whose circles are still to be opened
+OPEN = {"lib/switch"}
+
+
+def strip(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    # neither strings nor tags, which may be a function's name as well
+    text = re.sub(r'"[^"\n]*"', '""', text)
+    text = re.sub(r"\b(struct|enum|union) \w+", r"\1 x", text)
+    return re.sub(r"__attribute__\(\(.*?\)\)+\n? *", "", text)
 
 
 def code(path):
     with open(path, encoding="utf-8") as f:
-        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
-    return re.sub(r'"[^"\n]*"', '""', text)
+        return strip(f.read())
 
 
 def uses(texts):
@@ -82,6 +91,10 @@ def self_test():
     assert check({"a.c": a, "b.c": back, "c.c": c}) == \
         "a.c calls b_one() of b.c, b.c calls c_one() of c.c, " \
         "c.c calls a_one() of a.c"
+    tag = strip("void\nc_one(struct a_one *x, enum a_one y)\n{\n}\n"
+                "__attribute__((format(printf, 2, 3))) static void\nd(a)\n{}")
+    assert check({"a.c": a, "b.c": back, "c.c": tag}) is None
+    assert "__attribute__" not in tag and "static void\nd(" in tag
     static = "static int\na_one(void)\n{\n}\n"
     assert check({"a.c": a, "b.c": back, "c.c": static}) is None
 
@@ -90,15 +103,20 @@ def main():
     if "-t" in sys.argv:
         self_test()
         return 0
-    bad = 0
-    for folder in FOLDERS:
-        files = sorted(glob.glob(os.path.join(sys.argv[1], folder, "*.c")))
-        assert files, folder
+    root, bad, n = sys.argv[1], 0, 0
+    for folder in sorted(f for pattern in FOLDERS
+                         for f in glob.glob(os.path.join(root, pattern))):
+        name = os.path.relpath(folder, root)
+        files = sorted(glob.glob(os.path.join(folder, "*.c")))
         what = check({path: code(path) for path in files})
-        if what is not None:
-            print(f"{folder}: a circle: {what}")
+        n += bool(files)
+        if what is not None and name not in OPEN:
+            print(f"{name}: a circle: {what}")
             bad += 1
-    print(f"{len(FOLDERS)} folders, {bad} circles")
+        elif what is None and name in OPEN:
+            print(f"{name}: it has no circle, so it is no exception")
+            bad += 1
+    print(f"{n} folders, {len(OPEN)} exceptions, {bad} findings")
     return bad != 0
 
 

@@ -19,7 +19,8 @@ MEMBER = re.compile(r"^\tstruct (port_\w+) (\w+);", re.M)
 WRITE = re.compile(r"(\+\+|--)?\bport->(\w+)((?:\.|->|\[[^\]]*\]|\w+)*)\s*"
                    r"(\+\+|--|(?:[-+*|&^]|<<|>>)?=(?!=))?")
 # a pointer by which a part may be written
-LENT = re.compile(r"(?<!const )struct port_\w+ \*\w+ = &port->(\w+);")
+LENT = re.compile(r"(?<!const )struct \w+ \*(?:const )?\w+ =\s+"
+                  r"&port->(\w+)(?:[.\[][^;]*)?;")
 FUNCTION = re.compile(r"^(\w+)\([^;]*?\)\n\{", re.M)
 
 
@@ -76,7 +77,9 @@ def self_test():
         return len(foreign({path: text}, home))
     for line in ("port->rx.n = 1;", "port->rx.n[vc] += 2;", "++port->rx.n;",
                  "port->rx.n--;", "port->rx.q[i].head->next |= 4;",
-                 "struct port_rx *rx = &port->rx;"):
+                 "struct port_rx *rx = &port->rx;",
+                 "struct rl_replay *r = &port->rx.replay;",
+                 "struct slot *const s = &port->rx.slot[3].in;"):
         text = "void\nf(struct rl_port *port)\n{\n\t%s\n}\n" % line
         assert bad("port_tx.c", text) == 1, line
         assert bad("port_rx.c", text) == 0, line
@@ -84,6 +87,7 @@ def self_test():
         assert bad("x.h", text.replace("\nf(", "\nport_rx_f(")) == 0, line
     for line in ("if (port->rx.n == 1)", "n = port->rx.n;", "/* port->rx.n = 1 */",
                  "const struct port_rx *rx = &port->rx;", "port->c[3]++;",
+                 "const struct rl_replay *r = &port->rx.replay;",
                  "return port->rx.n <= 3;", "other->rx.n = 1;"):
         assert bad("port_tx.c", "f()\n{\n\t%s\n}\n" % line) == 0, line
 

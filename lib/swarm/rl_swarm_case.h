@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RL_SIM_CASE_H
-#define RL_SIM_CASE_H
+#ifndef RL_SWARM_CASE_H
+#define RL_SWARM_CASE_H
 
 /**
  * @file
@@ -9,7 +9,7 @@
  * how the run is judged). Reading both gives the plan again. Control path only.
  */
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 /**
  * Control thread. The fabric file of a plan. Grids keep their form, other
@@ -65,4 +65,4 @@ int rl_sim_setting_take(struct rl_sim_plan *plan, const char *key,
  */
 int rl_sim_settings_check(const struct rl_sim_plan *plan, char *err);
 
-#endif /* RL_SIM_CASE_H */
+#endif /* RL_SWARM_CASE_H */

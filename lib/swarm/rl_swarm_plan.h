@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RL_SIM_PLAN_H
-#define RL_SIM_PLAN_H
+#ifndef RL_SWARM_PLAN_H
+#define RL_SWARM_PLAN_H
 
 /**
  * @file
@@ -186,4 +186,4 @@ void rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 int rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		    struct rl_sim_verdict *v);
 
-#endif /* RL_SIM_PLAN_H */
+#endif /* RL_SWARM_PLAN_H */

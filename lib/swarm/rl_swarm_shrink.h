@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RL_SIM_SHRINK_H
-#define RL_SIM_SHRINK_H
+#ifndef RL_SWARM_SHRINK_H
+#define RL_SWARM_SHRINK_H
 
 /**
  * @file
@@ -11,7 +11,7 @@
  * the same result. Control path only.
  */
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 struct rl_sim_shrink {
 	/**
@@ -33,4 +33,4 @@ struct rl_sim_shrink {
  */
 int rl_sim_shrink(struct rl_sim_shrink *s, struct rl_sim_plan *plan);
 
-#endif /* RL_SIM_SHRINK_H */
+#endif /* RL_SWARM_SHRINK_H */

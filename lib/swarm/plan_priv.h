@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RL_SIM_PLAN_PRIV_H
-#define RL_SIM_PLAN_PRIV_H
+#ifndef PLAN_PRIV_H
+#define PLAN_PRIV_H
 
 /**
  * @file The parts of drawing a plan; private to plan*.c.
  */
 
-#include "rl_sim_plan.h"
+#include "rl_swarm_plan.h"
 
 /* plan_fabric.c: topology and tables */
 int plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err);
@@ -38,4 +38,4 @@ void plan_let_reports(struct rl_sim_plan *plan, struct rl_prng *prng);
 /** Something must declare links dead that fail for good. */
 void plan_detect(struct rl_sim_plan *plan);
 
-#endif /* RL_SIM_PLAN_PRIV_H */
+#endif /* PLAN_PRIV_H */

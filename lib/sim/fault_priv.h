@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CASE_PRIV_H
-#define CASE_PRIV_H
+#ifndef FAULT_PRIV_H
+#define FAULT_PRIV_H
 
-/** @file A text that grows, and the options of faults; files and cases alone. */
+/** @file Lines of fault files and their options; sim_list, sim_script and
+ * sim_words alone. */
 
-#include "rl_sim_case.h"
-
-/** Zeroed: empty. */
-struct case_text {
-	char *text; /**< ended by a zero; NULL: empty */
-	size_t len;
-	size_t cap;
-	bool bad; /**< no memory */
-};
-
-void case_put(struct case_text *to, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/** Lines `run KEY=VALUE ...` of all that is no default. */
-void case_settings(struct case_text *to, const struct rl_sim_plan *plan);
-
-/** The shortest text that is read as the same number. @return buf */
-const char *case_real_text(double v, char *buf, size_t len);
+#include "rl_sim_fault.h"
 
 /** A line of a fault file: one fault, or a row of cuts and heals. */
 struct fault_line {
@@ -44,4 +28,4 @@ int fault_word_take(struct fault_line *l, const char *key, const char *value);
 /** Writes all options that are no defaults, each behind a space. */
 void fault_words_text(const struct rl_sim_fault *f, char *buf, size_t len);
 
-#endif /* CASE_PRIV_H */
+#endif /* FAULT_PRIV_H */

@@ -4,7 +4,7 @@
 
 /** @file Parts of the shrinking; shrink*.c alone. */
 
-#include "rl_sim_shrink.h"
+#include "rl_swarm_shrink.h"
 
 /**
  * A step is tried so: change the plan (lists by shrink_faults() and
@@ -20,6 +20,9 @@ struct shrinking {
 	bool changed;		 /**< something was left out in this round */
 	int err;
 };
+
+/** @return whether the plan fails as it is */
+bool shrink_ask(struct shrinking *sh);
 
 /** Ends a step. @return whether it is kept */
 bool shrink_keep(struct shrinking *sh);
