@@ -54,6 +54,7 @@ tell_order(struct app *app, struct outcome_order *order,
 
 	switch (r->outcome) {
 	case RL_OUTCOME_DONE:
+	case RL_OUTCOME_DETOURS:
 		return true;
 	case RL_OUTCOME_REFUSED:
 		snprintf(text, sizeof(text), "%s: refused: %s%s", order->text,

@@ -92,6 +92,7 @@ ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 		c->why_ns = at_ns;
 	}
 	c->renewed = cause == RL_CAUSE_GAVE_UP;
+	c->renew = c->renew || c->renewed || cause == RL_CAUSE_COMMAND;
 	c->changed = !RL_PLANTED(RESIL_CHANGE_LOST) ||
 		     c->phase <= RL_CONTROLLER_COMPUTE;
 	c->retry_ns = RL_NEVER;
@@ -156,6 +157,7 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 		.unsure = c->job_unsure,
 		.silent = c->job_silent,
 		.waits = c->job_waits,
+		.renew = c->renew,
 	};
 	return true;
 }
@@ -227,11 +229,14 @@ compute_failed(struct rl_controller *c, uint64_t now_ns)
  * it.
  */
 static void
-no_tables(struct rl_controller *c, int status, uint64_t now_ns)
+no_tables(struct rl_controller *c, const struct rl_controller_result *r,
+	  uint64_t now_ns)
 {
+	const int status = r->status;
 	const bool late = status != -EALREADY && status != -EHOSTUNREACH;
 
-	ctl_record_close(c, status == -EALREADY	      ? RL_OUTCOME_DONE
+	ctl_record_close(c, r->detours		      ? RL_OUTCOME_DETOURS
+			    : status == -EALREADY     ? RL_OUTCOME_DONE
 			    : status == -EHOSTUNREACH ? RL_OUTCOME_REFUSED
 						      : RL_OUTCOME_TIMEOUT,
 			 now_ns);
@@ -248,11 +253,12 @@ rl_controller_done(struct rl_controller *c,
 	if (c->phase != RL_CONTROLLER_COMPUTE || r->epoch != c->epoch)
 		return;
 	c->restarts = 0;
+	c->renew = false;
 	c->cur.compute_ns = r->compute_ns;
 	c->cur.prove_ns = r->prove_ns;
 	c->cur.mode = r->mode;
 	if (r->status != 0) {
-		no_tables(c, r->status, now_ns);
+		no_tables(c, r, now_ns);
 		return;
 	}
 	if (c->p.at_rest && !c->manual && ctl_unproven(c)) {

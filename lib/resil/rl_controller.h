@@ -80,6 +80,7 @@ enum rl_cause {
 #define RL_OUTCOMES(X)                                                         \
 	X(OPEN, "open")		    /* still in progress */                    \
 	X(DONE, "done")							       \
+	X(DETOURS, "detours")	    /* tables stay: detours serve all */       \
 	X(SUPERSEDED, "superseded") /* something else changed first */         \
 	X(REFUSED, "refused")	    /* no tables, or none that are proven */   \
 	X(TIMEOUT, "timeout")	    /* a phase exceeded its time limit */
@@ -106,7 +107,8 @@ struct rl_recovery {
 	uint64_t detect_ns;	 /**< from then until computing started */
 	uint64_t compute_ns;
 	uint64_t prove_ns;
-	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS or FULL */
+	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS or FULL; OFF: by
+				      detours alone */
 	uint32_t held_flows;
 	uint64_t quiesce_ns;	 /**< from the order to hold until quiet; with
 				      tokens until the last token arrived */
@@ -141,12 +143,15 @@ struct rl_controller_job {
 	const uint8_t *silent;
 	/** [ndev]: restarts: has no tables and no links yet */
 	const uint8_t *waits;
+	/** asked for by command, or packets were given up: do not leave it to
+	    detours */
+	bool renew;
 };
 
 struct rl_controller_result {
 	uint32_t epoch; /**< of the job */
-	/** 0; -EALREADY: the installed tables are already right; -EHOSTUNREACH:
-	    refused; -ETIME: not proven together with the tables of a device
+	/** 0; -EALREADY: the installed tables are already right, or @p detours;
+	    -EHOSTUNREACH: refused; -ETIME: not proven together with the tables of a device
 	    that does not answer; -ENOMEM: also if late devices keep all tables
 	    in use */
 	int status;
@@ -155,6 +160,8 @@ struct rl_controller_result {
 	uint32_t held_flows;	 /**< PARTIAL: in the list of this epoch */
 	bool tokens;		 /**< PARTIAL: the same tables may come by
 				      tokens if the held flows do not drain */
+	bool detours; /**< those of the installed tables serve all: new ones
+			   would stop all traffic */
 	bool avoided; /**< the tables do not use links to be avoided */
 	bool cut;     /**< an endpoint that is not removed has no path, so a
 			   link that returns is used at once */

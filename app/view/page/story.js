@@ -3,6 +3,8 @@
 
 import { svg, short } from "/charts.js";
 
+/* Ends of a recovery that nothing has to follow. */
+const GOOD = { done: "Tables were renewed", detours: "Detours were found to serve" };
 const ROW = 26, LEFT = 110, RIGHT = 90, TOGETHER_NS = 1e9;
 
 export function time(ns) {
@@ -30,7 +32,7 @@ export function story(f, r) {
   ends.sort((a, b) => f.at_ns[a] - f.at_ns[b]);
   /* the first that was about this link; if it failed, what was tried next */
   for (let i = 0; r && r.cause && i < r.cause.length; i++)
-    if (r.at_ns[i] >= from && (rec ? rec.outcome !== "done"
+    if (r.at_ns[i] >= from && (rec ? !GOOD[rec.outcome]
       : r.cause[i].includes(f.link[last])))
       rec = ["compute", "prove", "quiesce", "install", "unquiesce"].reduce(
         (o, k) => {
@@ -56,8 +58,8 @@ function sentences(s) {
     : `; ${e.flits} flits looped back, ${e.acked} of them acknowledged, and ${
       e.way === "-" ? "found no way yet." : `left by ${e.way}.`}`));
   if (s.rec)
-    out.push(`${s.rec.outcome === "done" ? "Tables were renewed"
-      : `Its recovery ended by ${s.rec.outcome}`} ${
+    out.push(`${GOOD[s.rec.outcome]
+      || `Its recovery ended by ${s.rec.outcome}`} ${
       time(s.rec.steps.at(-1)[1])} after the fault (${s.rec.mode}).`);
   return `${s.link} died at ${(s.from / 1e9).toFixed(3)} s. ${out.join(" ")}`;
 }
