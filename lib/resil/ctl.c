@@ -122,6 +122,7 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 		.unsure = c->job_unsure,
 		.silent = c->job_silent,
 		.waits = c->job_waits,
+		.renew = c->renew,
 	};
 	return true;
 }
@@ -164,6 +165,7 @@ rl_controller_done(struct rl_controller *c,
 	if (c->phase != RL_CONTROLLER_COMPUTE || r->epoch != c->epoch)
 		return;
 	c->restarts = 0;
+	c->renew = false;
 	c->cur.compute_ns = r->compute_ns;
 	c->cur.prove_ns = r->prove_ns;
 	c->cur.mode = r->mode;

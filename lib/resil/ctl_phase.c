@@ -59,6 +59,7 @@ ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 		c->why_ns = at_ns;
 	}
 	c->renewed = cause == RL_CAUSE_GAVE_UP;
+	c->renew = c->renew || c->renewed || cause == RL_CAUSE_COMMAND;
 	c->changed = !RL_PLANTED(RESIL_CHANGE_LOST) ||
 		     c->phase <= RL_CONTROLLER_COMPUTE;
 	c->retry_ns = RL_NEVER;

@@ -110,6 +110,7 @@ struct rl_controller {
 	bool escalate;	    /* holding some flows was not enough */
 	bool renewed;	    /* new tables were made because packets were given
 			       up: do so again only after another change */
+	bool renew;	    /* the next tables are not left to detours */
 	bool late;	    /* not proven beside the tables of a silent
 			       device */
 	bool avoid;	    /* the newest tables avoid degraded links */

@@ -106,7 +106,8 @@ struct rl_recovery {
 	uint64_t detect_ns;	 /**< from then until computing started */
 	uint64_t compute_ns;
 	uint64_t prove_ns;
-	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS or FULL */
+	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS or FULL; LIVE, with
+				      an install_ns of 0: by detours alone */
 	uint32_t held_flows;
 	uint64_t quiesce_ns;	 /**< from the order to hold until quiet; with
 				      tokens until the last token arrived */
@@ -141,14 +142,17 @@ struct rl_controller_job {
 	const uint8_t *silent;
 	/** [ndev]: restarts: has no tables and no links yet */
 	const uint8_t *waits;
+	/** asked for by command, or packets were given up: do not leave it to
+	    detours */
+	bool renew;
 };
 
 struct rl_controller_result {
 	uint32_t epoch; /**< of the job */
-	/** 0; -EALREADY: the installed tables are already right; -EHOSTUNREACH:
-	    refused; -ETIME: not proven together with the tables of a device
-	    that does not answer; -ENOMEM: also if late devices keep all tables
-	    in use */
+	/** 0; -EALREADY: the installed tables are already right (with LIVE:
+	    their detours serve all); -EHOSTUNREACH: refused; -ETIME: not proven
+	    together with the tables of a device that does not answer; -ENOMEM:
+	    also if late devices keep all tables in use */
 	int status;
 	enum rl_resil_mode mode; /**< how to install: LIVE, PARTIAL, TOKENS or
 				      FULL */

@@ -257,12 +257,34 @@ same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
 	return !first;
 }
 
-/* Whether the present tables are right as they are. */
+/*
+ * Whether tables may stay because their detours lead round all links that have
+ * died since. Without retry new ones would stop all traffic: only the way keeps
+ * order. No tables change, so none does here; and tables have no credit loop
+ * whatever fails, since all their next hops ascend.
+ */
+static bool
+detours_serve(struct rl_tables *t, const struct rl_controller_job *job,
+	      const struct tables_gen *g)
+{
+	const struct rl_route *route = tables_of(t, g);
+	const struct rl_check_ranks in = { .topo = &t->topo,
+					   .fwd = route->fwd,
+					   .rank = route->rank };
+	struct rl_ranks_report rep;
+
+	return !t->p.retry && job->mode == RL_RESIL_AUTO && !job->renew &&
+	       route->rank != NULL && !cuts(t, job) &&
+	       rl_check_ranks(&in, NULL, &rep) == 0;
+}
+
+/* Whether the present tables are right as they are, or may stay. */
 static bool
 nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 	      uint32_t epoch)
 {
 	const struct tables_gen *g = tables_gen(t, epoch);
+	bool died = false;
 
 	if (g == NULL || job->mode == RL_RESIL_FULL)
 		return false;
@@ -270,10 +292,14 @@ nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 		if (job->waits[d])
 			return false;
 	set_wanted(t, job);
-	for (uint32_t i = 0; i < t->topo.nlink; i++)
-		if (g->failed[i] != !rl_topo_link_up(&t->topo, i))
+	for (uint32_t i = 0; i < t->topo.nlink; i++) {
+		if (g->failed[i] == !rl_topo_link_up(&t->topo, i))
+			continue;
+		if (g->failed[i] || job->link_ok[i] != RL_LINK_NO)
 			return false;
-	return true;
+		died = true;
+	}
+	return !died || detours_serve(t, job, g);
 }
 
 void

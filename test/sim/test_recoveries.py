@@ -119,6 +119,15 @@ with tempfile.TemporaryDirectory() as tmp:
             dst.write(src.read() + text)
         return ("--config", path)
 
+    # [RES-2]: without retry new tables would stop all flows
+    p, r = run("100us cut s0.0-s0.1\n",
+               *refusing("hop.cfg", "endpoint: { retry = false; };\n"))
+    check("without retry a failure that detours serve stops nobody",
+          p.returncode == 0 and whole(r) and r["reported_packets"] == 0 and
+          [(x["outcome"], x["mode"], x["paused_ns"] + x["install_ns"])
+           for x in r["recoveries"]] == [("done", "live", 0)] and
+          r["outage_ns"] < 50000, (p.stdout + p.stderr, r["recoveries"]))
+
     refuses = refusing("dor.cfg", 'routing: { engine = "torus-2qos"; };\n')
     live = refusing("live.cfg", 'controller: { mode = "live"; };\n')
     two = "400us cut s0.0-s1.0\n600us crash s2.2\n"

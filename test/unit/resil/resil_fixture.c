@@ -269,6 +269,7 @@ host_ctl(struct fx *f)
 		f->job = !f->never;
 		f->job_epoch = job.epoch;
 		f->job_mode = job.mode;
+		f->job_renew = job.renew;
 		f->job_ns = f->now_ns + f->compute_ns;
 		memcpy(f->job_link_ok, job.link_ok, f->topo.nlink);
 		memcpy(f->job_silent, job.silent, FX_DEVS);

@@ -63,6 +63,7 @@ struct fx {
 	uint8_t job_waits[FX_DEVS];
 	uint8_t job_unsure[FX_DEVS];
 	enum rl_resil_mode job_mode;
+	bool job_renew;
 	uint32_t jobs;
 	bool avoided;
 	bool cut; /* the tables leave out a device */

@@ -3,6 +3,7 @@
  * Which way new tables come where the mode leaves the choice [RES-5, RES-6]: few
  * flows are held, many are not where tokens do without.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "../route/route_fixture.h"
@@ -56,29 +57,45 @@ bed_close(struct bed *b)
 	free(b->present);
 }
 
-/* Without @p link, from the first tables on. */
-static struct rl_controller_result
-without(struct bed *b, uint32_t link, bool retry, bool link_retry)
+static void
+bed_tables(struct bed *b, bool retry, bool link_retry)
 {
 	const struct rl_tables_params p = {
 		.topo = &b->topo, .vls = 8, .levels = 1, .retry = retry,
 		.link_retry = link_retry,
 	};
+
+	rl_tables_free(b->t);
+	b->t = rl_tables_new(&p, b->route);
+	assert_non_null(b->t);
+}
+
+static struct rl_controller_result
+bed_compute(struct bed *b, enum rl_resil_mode mode, bool renew)
+{
 	const struct rl_controller_job job = {
-		.epoch = ++b->epoch, .mode = RL_RESIL_AUTO,
+		.epoch = ++b->epoch, .mode = mode, .renew = renew,
 		.link_ok = b->link_ok, .dev_ok = b->dev_ok,
 		.present = b->present, .unsure = b->none, .silent = b->silent,
 		.waits = b->waits,
 	};
 	struct rl_controller_result res;
 
-	rl_tables_free(b->t);
-	b->t = rl_tables_new(&p, b->route);
-	assert_non_null(b->t);
-	b->link_ok[link] = RL_LINK_NO;
 	rl_tables_compute(b->t, &job, &res);
+	return res;
+}
+
+/* Without @p link, from the first tables on. */
+static struct rl_controller_result
+without(struct bed *b, uint32_t link, bool retry, bool link_retry)
+{
+	struct rl_controller_result res;
+
+	bed_tables(b, retry, link_retry);
+	b->link_ok[link] = RL_LINK_NO;
+	res = bed_compute(b, RL_RESIL_AUTO, false);
 	b->link_ok[link] = RL_LINK_USE;
-	assert_int_equal(res.status, 0);
+	assert_true(res.status == 0 || res.status == -EALREADY);
 	return res;
 }
 
@@ -151,8 +168,7 @@ if_tokens_can_not_be_many_are_held(void **state)
 		if (res.mode != RL_RESIL_PARTIAL)
 			continue; /* not even with flows held */
 		held = res.held_flows;
-		assert_int_equal(without(&b, l, false, true).mode,
-				 RL_RESIL_FULL);
+		assert_int_equal(without(&b, l, false, true).status, -EALREADY);
 		/* a switch does not answer; it holds nothing */
 		b.silent[sw] = 1;
 		res = without(&b, l, true, true);
@@ -197,12 +213,100 @@ no_mix_is_live_while_links_are_to_train(void **state)
 	bed_close(&b);
 }
 
+static uint32_t
+link_of(const struct bed *b, const char *name)
+{
+	const int64_t l = rl_topo_find_link(&b->topo, name, NULL);
+
+	assert_true(l >= 0);
+	return (uint32_t)l;
+}
+
+/* Whether tables stay, since detours serve. */
+static bool
+stay(struct bed *b)
+{
+	const struct rl_controller_result res =
+		bed_compute(b, RL_RESIL_AUTO, false);
+
+	return res.status == -EALREADY && res.mode == RL_RESIL_LIVE;
+}
+
+/* [RES-2]: new ones would stop all traffic, which detours do not need. */
+static void
+without_retry_tables_stay_as_long_as_detours_serve_all(void **state)
+{
+	struct rl_controller_result res;
+	struct bed b;
+
+	(void)state;
+	bed_open(&b, 4, 4, 0);
+	bed_tables(&b, false, true);
+	for (uint32_t l = 0; l < b.topo.nlink; l++) {
+		b.link_ok[l] = RL_LINK_NO;
+		assert_int_equal(stay(&b), b.topo.link[l].kind == RL_LINK_ISL);
+		b.link_ok[l] = RL_LINK_USE;
+	}
+	res = bed_compute(&b, RL_RESIL_AUTO, false); /* all are back */
+	assert_int_equal(res.status, -EALREADY);
+	b.link_ok[link_of(&b, "s0.0-s0.1")] = RL_LINK_NO;
+	b.link_ok[link_of(&b, "s2.2-s2.3")] = RL_LINK_NO;
+	assert_true(stay(&b));
+	/* detours are made for one failure at a time */
+	b.link_ok[link_of(&b, "s1.1-s1.2")] = RL_LINK_NO;
+	b.link_ok[link_of(&b, "s1.1-s1.0")] = RL_LINK_NO;
+	b.link_ok[link_of(&b, "s1.1-s0.1")] = RL_LINK_NO;
+	res = bed_compute(&b, RL_RESIL_AUTO, false);
+	assert_int_equal(res.status, 0);
+	assert_int_equal(res.mode, RL_RESIL_FULL);
+	for (uint32_t d = 0; d < b.topo.ndev; d++) {
+		b.present[d] = b.epoch;
+		rl_tables_installed(b.t, d, b.epoch);
+	}
+	/* a link that they leave out has returned */
+	b.link_ok[link_of(&b, "s0.0-s0.1")] = RL_LINK_USE;
+	assert_int_equal(bed_compute(&b, RL_RESIL_AUTO, false).status, 0);
+	bed_close(&b);
+}
+
+/* What is to go, is ill, is asked for, or is left to no mode: by new tables. */
+static void
+without_retry_detours_stand_in_for_failures_alone(void **state)
+{
+	struct bed b;
+	uint32_t isl;
+
+	(void)state;
+	bed_open(&b, 4, 4, 0);
+	bed_tables(&b, false, true);
+	isl = link_of(&b, "s0.0-s0.1");
+	b.link_ok[isl] = RL_LINK_LEAVE;
+	assert_false(stay(&b));
+	b.link_ok[isl] = RL_LINK_AVOID;
+	assert_false(stay(&b));
+	b.link_ok[isl] = RL_LINK_NO;
+	assert_int_equal(bed_compute(&b, RL_RESIL_AUTO, true).status, 0);
+	assert_int_equal(bed_compute(&b, RL_RESIL_FULL, false).status, 0);
+	b.waits[0] = 1;
+	assert_false(stay(&b));
+	b.waits[0] = 0;
+	assert_true(stay(&b));
+	/* endpoints that retry restore the order: nobody stops */
+	bed_tables(&b, true, true);
+	assert_false(stay(&b));
+	bed_close(&b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			many_flows_are_not_held_if_tokens_suffice),
+		cmocka_unit_test(
+			without_retry_tables_stay_as_long_as_detours_serve_all),
+		cmocka_unit_test(
+			without_retry_detours_stand_in_for_failures_alone),
 		cmocka_unit_test(if_tokens_can_not_be_many_are_held),
 		cmocka_unit_test(no_mix_is_live_while_links_are_to_train),
 	};

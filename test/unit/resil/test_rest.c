@@ -19,6 +19,32 @@ a_recovery_changes_tables_at_rest(void **state)
 	fx_all_have(f, rl_controller_epoch(f->ctl));
 }
 
+/* Detours may stand in for new tables, but not for those that are asked for. */
+static void
+what_is_asked_for_is_not_left_to_detours(void **state)
+{
+	struct fx *f = *state;
+
+	f->status = -EALREADY;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_int_equal(f->jobs, 1);
+	assert_false(f->job_renew);
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	fx_until(f, RL_CONTROLLER_COMPUTE);
+	fx_run(f, f->compute_ns / 2);
+	assert_true(f->job_renew);
+	/* a failure meanwhile starts it anew, and does not forget it */
+	fx_link(f, fx_link_of(f, "s1-s2"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_int_equal(f->jobs, 3);
+	assert_true(f->job_renew);
+	fx_link(f, fx_link_of(f, "s2-s3"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_false(f->job_renew);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
 /* Its packets under way are unknown, and no other stops for it in vain. */
 static void
 no_table_changes_while_a_device_does_not_answer(void **state)
@@ -120,6 +146,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fx_setup_at_rest, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_recovery_changes_tables_at_rest),
+		T(what_is_asked_for_is_not_left_to_detours),
 		T(no_table_changes_while_a_device_does_not_answer),
 		T(a_device_that_sleeps_through_an_install_changes_at_rest),
 		T(a_late_device_is_not_taken_to_have_slept),

@@ -499,6 +499,7 @@ without_retry_no_way_changes_while_anything_moves(void **state)
 	(void)state;
 	open_tables(NULL, false, false);
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
+	w.job.renew = true;
 	assert_int_equal(compute(), 0);
 	assert_int_equal(w.res.mode, RL_RESIL_FULL);
 	w.job.mode = RL_RESIL_LIVE;
@@ -509,8 +510,8 @@ without_retry_no_way_changes_while_anything_moves(void **state)
 	/* packets looped out of a link that dies now may be overtaken */
 	open_tables(NULL, false, true);
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
-	assert_int_equal(compute(), 0);
-	assert_int_equal(w.res.mode, RL_RESIL_FULL);
+	w.job.renew = true;
+	assert_int_equal(compute() == 0 ? w.res.mode : 0, RL_RESIL_FULL);
 	w.job.mode = RL_RESIL_TOKENS; /* by order */
 	assert_int_equal(compute() == 0 ? w.res.mode : 0, RL_RESIL_TOKENS);
 }
