@@ -13,6 +13,7 @@
 #include <rte_vect.h>
 
 #include "host.h"
+#include "rl_fence.h"
 #include "rl_refuse.h"
 
 #ifndef HOST_LOG_RECORDS /* tests use less */
@@ -474,6 +475,8 @@ host_drained(const struct host *h)
 void
 host_rounds(const struct host *h, uint64_t rounds[])
 {
+	/* what the caller took away is gone before it counts: threads.md */
+	RL_FENCE(memory_order_seq_cst);
 	for (uint32_t i = 0; i < h->nlcores; i++)
 		/* acquire: pairs with the release in host_lcore_poll() */
 		rounds[i] = atomic_load_explicit(

@@ -84,6 +84,13 @@ load(const void *p)
 	return v;
 }
 
+/** A constant of the codec: aligned, so that it may be an operand itself. */
+FORCE_INLINE vec
+constant(const void *p)
+{
+	return *(const vec *)p;
+}
+
 FORCE_INLINE vec
 words(uint64_t low, uint64_t high)
 {
@@ -114,8 +121,8 @@ times_a(vec x)
 FORCE_INLINE vec
 times(vec x, const uint8_t nibble[2][16])
 {
-	return LOOK_UP(load(nibble[0]), x & 15) ^
-	       LOOK_UP(load(nibble[1]), x >> 4);
+	return LOOK_UP(constant(nibble[0]), x & 15) ^
+	       LOOK_UP(constant(nibble[1]), x >> 4);
 }
 
 /** The FEC word of @p s and of the last ten data bytes, @p last. */
@@ -145,7 +152,7 @@ crc_sum(const struct rl_codec *c, const uint8_t *f)
 
 #pragma GCC unroll 15
 	for (int i = 0; i < 15; i++) {
-		const vec x = load(f + 16 * i), k = load(c->fold[i]);
+		const vec x = load(f + 16 * i), k = constant(c->fold[i]);
 
 		a ^= CLMUL(x, 0, k, 0);
 		b ^= CLMUL(x, 1, k, 1);
@@ -157,7 +164,7 @@ crc_sum(const struct rl_codec *c, const uint8_t *f)
 FORCE_INLINE uint64_t
 crc_finish(const struct rl_codec *c, vec sum, vec last)
 {
-	const vec k = load(c->fold[15]);
+	const vec k = constant(c->fold[15]);
 	const vec barrett = words(c->barrett_mu, c->barrett_p);
 	vec q, t;
 
