@@ -2,9 +2,10 @@
 
 /*
  * Many flits through each instruction set [FLIT-8]. Without arguments it
- * compares each with the tables of the scalar code, and with RL_LONG=1 with the
- * plain reference: a million flits. With the name of an instruction set it runs each
- * operation over 64 flits and does nothing else, for one who counts instructions.
+ * compares each with the tables of the scalar code. With RL_LONG=1 a million
+ * flits are sent and received by the plain reference as well. With the name of
+ * an instruction set it runs each operation over 64 flits and does nothing else,
+ * for one who counts instructions.
  */
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ many_run(struct many *m, const char *op)
 		m->bad = rl_codec_fec_check(m->codec, in, BURST, m->fec);
 }
 
-/** The same by the reference. */
+/** Sends or receives a burst by the reference. */
 static void
 reference_run(struct many *m, const char *op)
 {
@@ -68,14 +69,9 @@ reference_run(struct many *m, const char *op)
 			continue;
 		}
 		m->syndrome[i] = 0;
-		memcpy(m->copy[i], m->f[i], RL_FLIT_BYTES);
-		m->fec[i] = op[0] == 'r'
-				    ? rl_ref_rx(RL_CRC_BCH, RL_ISN_WIDE,
-						m->f[i], m->seq[i],
-						&m->syndrome[i])
-				    : rl_ref_fec_decode(m->copy[i]);
-		m->bad += m->fec[i] == RL_FEC_BAD || m->syndrome[i] != 0 ||
-			  (op[0] != 'r' && m->fec[i] != RL_FEC_CLEAN);
+		m->fec[i] = rl_ref_rx(RL_CRC_BCH, RL_ISN_WIDE, m->f[i],
+				      m->seq[i], &m->syndrome[i]);
+		m->bad += m->fec[i] == RL_FEC_BAD || m->syndrome[i] != 0;
 	}
 }
 
@@ -109,8 +105,8 @@ compare_burst(struct rl_prng *p, bool by_reference)
 			fast.f[i][(at + k) & 0xff] ^= (uint8_t)(r >> (24 + k));
 	}
 	memcpy(plain.f, fast.f, sizeof(fast.f));
-	both_run("check", by_reference);
-	both_run("hop", by_reference);
+	both_run("check", false);
+	both_run("hop", false);
 	assert_memory_equal(fast.copy, plain.copy, sizeof(fast.copy));
 	both_run("rx", by_reference);
 	for (unsigned int i = 0; i < BURST; i++) {
@@ -121,7 +117,7 @@ compare_burst(struct rl_prng *p, bool by_reference)
 }
 
 static void
-a_million_flits_are_those_of_the_reference(void **state)
+many_flits_are_those_of_the_scalar_code(void **state)
 {
 	const bool by_reference = long_campaign();
 	const unsigned int flits = by_reference ? FLITS_LONG : FLITS;
@@ -130,9 +126,7 @@ a_million_flits_are_those_of_the_reference(void **state)
 	(void)state;
 	rl_prng_seed(&p, 11);
 	many_open(&plain, RL_ISA_SCALAR);
-	for (int isa = 0; isa < RL_ISA_COUNT; isa++) {
-		if (isa == RL_ISA_SCALAR && !by_reference)
-			continue;
+	for (int isa = RL_ISA_SCALAR + 1; isa < RL_ISA_COUNT; isa++) {
 		many_open(&fast, (enum rl_isa)isa);
 		if (fast.codec == NULL)
 			continue;
@@ -149,7 +143,7 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_million_flits_are_those_of_the_reference),
+		cmocka_unit_test(many_flits_are_those_of_the_scalar_code),
 	};
 	int isa = 0;
 
