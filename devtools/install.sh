@@ -47,6 +47,9 @@ tests="$tests debhelper lintian"
 # guests with emulated NICs, by devtools/guests.sh, which downloads a kernel for
 # them: together 45 MB
 [ "$(uname -m)" != x86_64 ] || tests="$tests qemu-system-x86 busybox-static"
+# unit tests of the codec for arm64: a cross compiler and an emulator, 56 MB
+[ "$(uname -m)" != x86_64 ] || tests="$tests gcc-aarch64-linux-gnu \
+	libc6-dev-arm64-cross qemu-user"
 # dpdk-telemetry.py: Debian 12 has it in dpdk-dev
 grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release || tests="$tests dpdk"
 

@@ -54,6 +54,9 @@ here() {
 	etcd-client) have etcdctl ;;
 	qemu-system-x86) have qemu-system-x86_64 ;;
 	busybox-static) have busybox ;;
+	gcc-aarch64-linux-gnu) have aarch64-linux-gnu-gcc ;;
+	libc6-dev-arm64-cross) [ -d /usr/aarch64-linux-gnu/include ] ;;
+	qemu-user) have qemu-aarch64 ;;
 	debhelper) have dh ;;
 	*) have "$1" ;;
 	esac

@@ -16,6 +16,7 @@
 #include <rte_pause.h>
 
 #include "host.h"
+#include "rl_fence.h"
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
 /* Rounds with work until it yields to another lcore on the same CPU. */
@@ -238,6 +239,8 @@ host_lcore_main(void *arg)
 void
 host_rounds(const struct host *h, uint64_t rounds[])
 {
+	/* what the caller took away is gone before it counts: threads.md */
+	RL_FENCE(memory_order_seq_cst);
 	for (uint32_t i = 0; i < h->nlcores; i++)
 		/* acquire: pairs with the release in host_lcore_poll() */
 		rounds[i] = atomic_load_explicit(

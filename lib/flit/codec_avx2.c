@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The codec with AVX2 and PCLMULQDQ; codec_pclmul.h explains it. Two chunks of
+ * The codec with AVX2 and PCLMULQDQ; codec_clmul.h explains it. Two chunks of
  * the FEC share a register, 30 bytes; both are multiplied by the factor of the
  * second, and the first half of the sum again by a^5.
  */
 
-#include "codec_pclmul.h"
+#include "codec_clmul.h"
 
 static inline struct fec_sums
 fec_sum(const struct rl_codec *c, const uint8_t *f)
@@ -39,10 +39,10 @@ fec_sum(const struct rl_codec *c, const uint8_t *f)
 	/* the second chunk starts at byte 15, across the two halves */
 	low = _mm256_castsi256_si128(sum);
 	high = _mm_alignr_epi8(_mm256_extracti128_si256(sum, 1), low, 15);
-	s.c = _mm_xor_si128(times(low, c->fec_nibble[15]), high);
+	s.c = times((vec)low, c->fec_nibble[15]) ^ (vec)high;
 	low = _mm256_castsi256_si128(parity);
 	high = _mm_alignr_epi8(_mm256_extracti128_si256(parity, 1), low, 15);
-	s.p = _mm_xor_si128(low, high);
+	s.p = (vec)_mm_xor_si128(low, high);
 	return s;
 }
 
@@ -60,4 +60,4 @@ avx2_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 	}
 }
 
-const struct rl_codec_ops rl_ops_avx2 = PCLMUL_OPS(avx2_copy);
+const struct rl_codec_ops rl_ops_avx2 = CLMUL_OPS(avx2_copy);

@@ -8,66 +8,55 @@
 #include "codec_priv.h"
 #include "rl_codec_ref.h"
 
-#if defined(RL_CODEC_X86)
+#if defined(RL_CODEC_VECTORS) && defined(__aarch64__)
 
-static bool
-cpu_has(enum rl_isa isa)
+#include <sys/auxv.h>
+
+/** Frame headers are checked by the crc32 instruction where flits are so. */
+static const struct rl_codec_ops *
+vector_ops(enum rl_isa isa)
 {
-	switch (isa) {
-	case RL_ISA_SCALAR:
-		return true;
-	case RL_ISA_SSE42:
-		return __builtin_cpu_supports("sse4.2") &&
-		       __builtin_cpu_supports("pclmul");
-	case RL_ISA_AVX2:
-		return __builtin_cpu_supports("avx2") &&
-		       __builtin_cpu_supports("pclmul");
-	case RL_ISA_AVX512:
-		return __builtin_cpu_supports("avx512f") &&
-		       __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512dq") &&
-		       __builtin_cpu_supports("avx512vbmi") &&
-		       __builtin_cpu_supports("vpclmulqdq") &&
-		       __builtin_cpu_supports("gfni");
-	case RL_ISA_COUNT:
-		break;
-	}
-	return false;
+	const unsigned long need = HWCAP_ASIMD | HWCAP_PMULL | HWCAP_CRC32;
+
+	return isa == RL_ISA_NEON && (getauxval(AT_HWCAP) & need) == need
+		       ? &rl_ops_vec16
+		       : NULL;
 }
 
+#elif defined(RL_CODEC_VECTORS)
+
+#define HAS(feature) __builtin_cpu_supports(feature)
+
 static const struct rl_codec_ops *
-ops_of(enum rl_isa isa)
+vector_ops(enum rl_isa isa)
 {
-	switch (isa) {
-	case RL_ISA_SSE42:
-		return &rl_ops_sse42;
-	case RL_ISA_AVX2:
+	if (isa == RL_ISA_SSE42 && HAS("sse4.2") && HAS("pclmul"))
+		return &rl_ops_vec16;
+	if (isa == RL_ISA_AVX2 && HAS("avx2") && HAS("pclmul"))
 		return &rl_ops_avx2;
-	case RL_ISA_AVX512:
+	if (isa == RL_ISA_AVX512 && HAS("avx512f") && HAS("avx512bw") &&
+	    HAS("avx512vl") && HAS("avx512dq") && HAS("avx512vbmi") &&
+	    HAS("vpclmulqdq") && HAS("gfni"))
 		return &rl_ops_avx512;
-	case RL_ISA_SCALAR:
-	case RL_ISA_COUNT:
-		break;
-	}
-	return &rl_ops_scalar;
+	return NULL;
 }
 
 #else
 
-static bool
-cpu_has(enum rl_isa isa)
-{
-	return isa == RL_ISA_SCALAR;
-}
-
 static const struct rl_codec_ops *
-ops_of(RL_UNUSED enum rl_isa isa)
+vector_ops(RL_UNUSED enum rl_isa isa)
 {
-	return &rl_ops_scalar;
+	return NULL;
 }
 
 #endif
+
+/** NULL: this CPU lacks @p isa. */
+static const struct rl_codec_ops *
+ops_of(enum rl_isa isa)
+{
+	return isa == RL_ISA_SCALAR ? &rl_ops_scalar : vector_ops(isa);
+}
 
 size_t
 rl_codec_memsize(void)
@@ -79,12 +68,14 @@ int
 rl_codec_init(struct rl_codec *mem, enum rl_crc_kind crc, enum rl_isn_kind isn,
 	      enum rl_isa isa)
 {
+	const struct rl_codec_ops *const ops = ops_of(isa);
+
 	if (!rl_ref_supported(crc, isn))
 		return -EINVAL;
-	if (!cpu_has(isa))
+	if (ops == NULL)
 		return -ENOTSUP;
 	RL_ASSERT((uintptr_t)mem % RL_CACHE_LINE == 0);
-	mem->ops = *ops_of(isa);
+	mem->ops = *ops;
 	mem->crc = (uint8_t)crc;
 	mem->isn = (uint8_t)isn;
 	mem->isa = (uint8_t)isa;
@@ -100,10 +91,11 @@ rl_codec_best_isa(unsigned int max_simd_bits)
 		[RL_ISA_SSE42] = 128,
 		[RL_ISA_AVX2] = 256,
 		[RL_ISA_AVX512] = 512,
+		[RL_ISA_NEON] = 128,
 	};
 	unsigned int isa = RL_ISA_COUNT - 1;
 
-	while (bits[isa] > max_simd_bits || !cpu_has(isa))
+	while (bits[isa] > max_simd_bits || ops_of(isa) == NULL)
 		isa--;
 	return (enum rl_isa)isa;
 }
@@ -111,19 +103,13 @@ rl_codec_best_isa(unsigned int max_simd_bits)
 const char *
 rl_isa_name(enum rl_isa isa)
 {
-	switch (isa) {
-	case RL_ISA_SCALAR:
-		return "scalar";
-	case RL_ISA_SSE42:
-		return "sse42";
-	case RL_ISA_AVX2:
-		return "avx2";
-	case RL_ISA_AVX512:
-		return "avx512";
-	case RL_ISA_COUNT:
-		break;
-	}
-	return "unknown";
+	static const char *const names[RL_ISA_COUNT] = {
+		[RL_ISA_SCALAR] = "scalar", [RL_ISA_SSE42] = "sse42",
+		[RL_ISA_AVX2] = "avx2",	    [RL_ISA_AVX512] = "avx512",
+		[RL_ISA_NEON] = "neon",
+	};
+
+	return isa < RL_ISA_COUNT ? names[isa] : "unknown";
 }
 
 enum rl_isa

@@ -108,7 +108,7 @@ struct rl_codec {
 	uint64_t barrett_p;  /**< low 64 of the generator's 65 bits, reflected */
 	/**
 	 * Products of the low and of the high nibble with a^(80-5c): the
-	 * factor of the FEC's chunk c of 15 bytes, see codec_pclmul.h.
+	 * factor of the FEC's chunk c of 15 bytes, see codec_clmul.h.
 	 */
 	uint8_t fec_nibble[16][2][16] RL_ALIGNED(RL_CACHE_LINE);
 	struct rl_k512 k512;
@@ -168,8 +168,8 @@ void rl_codec_tables(struct rl_codec *c, enum rl_crc_kind crc,
 /* codec_tables512.c */
 void rl_codec_tables512(struct rl_k512 *k);
 
-/* codec_sse42.c, codec_avx2.c, codec_avx512.c */
-extern const struct rl_codec_ops rl_ops_sse42;
+/* codec_vec16.c (two instruction sets), codec_avx2.c, codec_avx512.c */
+extern const struct rl_codec_ops rl_ops_vec16;
 extern const struct rl_codec_ops rl_ops_avx2;
 extern const struct rl_codec_ops rl_ops_avx512;
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "crc32_step.h"
 #include "rl_crc32c.h"
 #include "rl_frame.h"
 
@@ -52,23 +53,23 @@ frame_header(unsigned int type, unsigned int nflits)
 				     : rl_frame_header_bytes(nflits);
 }
 
-#if defined(__x86_64__)
-#define FRAME_HW __attribute__((target("sse4.2")))
+#if defined(CRC32_TARGET)
+#define FRAME_HW CRC32_TARGET
 
 /* The check of a header of @p n words. */
 FRAME_HW FRAME_INLINE uint32_t
 check_hw(const uint64_t w[], uint32_t n)
 {
-	uint64_t c = __builtin_ia32_crc32hi(~0u, (uint16_t)(w[1] >> 48));
+	uint64_t c = CRC32_2(~0u, (uint16_t)(w[1] >> 48));
 
-	c = __builtin_ia32_crc32di(c, w[2]);
-	c = __builtin_ia32_crc32di(c, w[3]);
-	c = __builtin_ia32_crc32di(c, w[4]);
-	c = __builtin_ia32_crc32di(c, w[5]);
-	c = __builtin_ia32_crc32di(c, w[6] & CHECK_HOLE);
-	c = __builtin_ia32_crc32di(c, w[7]);
+	c = CRC32_8(c, w[2]);
+	c = CRC32_8(c, w[3]);
+	c = CRC32_8(c, w[4]);
+	c = CRC32_8(c, w[5]);
+	c = CRC32_8(c, w[6] & CHECK_HOLE);
+	c = CRC32_8(c, w[7]);
 	for (uint32_t i = WORDS_SHORT; i < n; i++)
-		c = __builtin_ia32_crc32di(c, w[i]);
+		c = CRC32_8(c, w[i]);
 	return ~(uint32_t)c;
 }
 

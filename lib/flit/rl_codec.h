@@ -43,12 +43,13 @@ enum rl_isn_kind {
 	RL_ISN_WIDE19, /**< the same with 19 bits of number; RL_CRC_BCH only */
 };
 
-/** Instruction sets, weakest first. */
+/** Instruction sets; of one CPU's, weakest first. */
 enum rl_isa {
 	RL_ISA_SCALAR,
 	RL_ISA_SSE42,  /**< SSE4.2 + PCLMULQDQ */
 	RL_ISA_AVX2,   /**< AVX2 + PCLMULQDQ */
 	RL_ISA_AVX512, /**< AVX-512 F/BW/VL/DQ/VBMI + VPCLMULQDQ + GFNI */
+	RL_ISA_NEON,   /**< arm64: NEON + PMULL + CRC32 */
 	RL_ISA_COUNT
 };
 

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
+#include "crc32_step.h"
 #include "rl_base.h"
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 #define LANES 4
 
@@ -80,14 +85,10 @@ lanes_sw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 	return p;
 }
 
-#if defined(__x86_64__)
+#if defined(CRC32_TARGET)
 
-/*
- * The attribute saves a file and a dispatch table for twenty lines; callers
- * check the CPU first.
- */
-__attribute__((target("sse4.2"))) static uint32_t
-crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
+CRC32_TARGET static uint32_t
+crc32c_hw(uint32_t crc, const uint8_t *p, size_t len)
 {
 	uint64_t c = crc;
 
@@ -95,30 +96,30 @@ crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
 		uint64_t v;
 
 		memcpy(&v, p, 8);
-		c = __builtin_ia32_crc32di(c, v);
+		c = CRC32_8(c, v);
 	}
 	crc = (uint32_t)c;
 	if (len & 4) {
 		uint32_t v;
 
 		memcpy(&v, p, 4);
-		crc = __builtin_ia32_crc32si(crc, v);
+		crc = CRC32_4(crc, v);
 		p += 4;
 	}
 	if (len & 2) {
 		uint16_t v;
 
 		memcpy(&v, p, 2);
-		crc = __builtin_ia32_crc32hi(crc, v);
+		crc = CRC32_2(crc, v);
 		p += 2;
 	}
 	if (len & 1)
-		crc = __builtin_ia32_crc32qi(crc, *p);
+		crc = CRC32_1(crc, *p);
 	return crc;
 }
 
-__attribute__((target("sse4.2"))) static const uint8_t *
-lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
+CRC32_TARGET static const uint8_t *
+lanes_hw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 {
 	uint64_t c[LANES], v[LANES];
 
@@ -127,7 +128,7 @@ lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 	for (; groups > 0; groups--, p += sizeof(v)) {
 		memcpy(v, p, sizeof(v));
 		for (int i = 0; i < LANES; i++)
-			c[i] = __builtin_ia32_crc32di(c[i], v[i]);
+			c[i] = CRC32_8(c[i], v[i]);
 	}
 	for (int i = 0; i < LANES; i++)
 		lane[i] = (uint32_t)c[i];
@@ -137,19 +138,23 @@ lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 bool
 rl_crc32c_hw(void)
 {
+#if defined(__aarch64__)
+	return getauxval(AT_HWCAP) & HWCAP_CRC32;
+#else
 	return __builtin_cpu_supports("sse4.2");
+#endif
 }
 
 #else
 
 static const uint8_t *
-lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
+lanes_hw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 {
 	return lanes_sw(lane, p, groups);
 }
 
 static uint32_t
-crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
+crc32c_hw(uint32_t crc, const uint8_t *p, size_t len)
 {
 	return crc32c_sw(crc, p, len);
 }
@@ -165,7 +170,7 @@ rl_crc32c_hw(void)
 static uint32_t
 crc32c(uint32_t crc, const uint8_t *p, size_t len, bool hw)
 {
-	return rl_likely(hw) ? crc32c_sse42(crc, p, len)
+	return rl_likely(hw) ? crc32c_hw(crc, p, len)
 			     : crc32c_sw(crc, p, len);
 }
 
@@ -195,7 +200,7 @@ rl_crc32c_lanes(const void *data, size_t len, bool hw)
 	uint32_t lane[LANES] = { 1, 2, 3, 4 };
 	const uint8_t *end;
 
-	end = rl_likely(hw) ? lanes_sse42(lane, data, groups)
+	end = rl_likely(hw) ? lanes_hw(lane, data, groups)
 			    : lanes_sw(lane, data, groups);
 	lane[0] = crc32c(lane[0], end, len % (8 * LANES), hw);
 	return rl_crc32c(lane, sizeof(lane), hw);

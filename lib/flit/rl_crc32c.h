@@ -17,7 +17,7 @@
 RL_PUBLIC_BEGIN
 
 /**
- * Any thread. Whether this CPU has the crc32 instruction (SSE4.2). Ask once
+ * Any thread. Whether this CPU has the crc32 instruction (SSE4.2; arm64). Ask once
  * and keep the answer; it costs more than the check of a header.
  */
 bool rl_crc32c_hw(void);

@@ -67,7 +67,7 @@ relax(void)
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	asm volatile("yield");
+	asm volatile("isb"); /* yield does nothing on most */
 #endif
 }
 

@@ -137,6 +137,8 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 					       ? 0
 					       : rl_tg_flow_count(tg[i]);
 
+		/* acquire: pairs with the release in tg_flow_get() */
+		rl_fence_acquire();
 		for (uint32_t k = 0; k < flows; k++) {
 			const struct rl_tg_flow *f = rl_tg_flow(tg[i], k);
 

@@ -51,6 +51,9 @@ OPTIONAL = {
     "promtool": "prometheus",
     "qemu-system-x86_64": "qemu-system-x86",
     "busybox": "busybox-static",
+    "qemu-aarch64": "qemu-user",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+    "aarch64-linux-gnu-nm": "binutils-aarch64-linux-gnu",
 }
 # a Debian without it is none that anything can be installed on
 ALWAYS = {"apt"}
