@@ -293,10 +293,15 @@ int
 rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
 {
 	struct rte_eth_dev_info info;
+	char tso[8];
 	unsigned int n;
 
 	if (d->kind->one_queue == NULL)
 		return 0;
+	if (rl_devarg(d->vdev, "tso", tso, sizeof(tso)) && tso[0] != '0')
+		return rl_refuse(err, len, -ENOTSUP, "%s: tso=%s has a machine "
+				 "send frames longer than any packet; give it "
+				 "tso=0", d->name, tso);
 	if (rte_eth_dev_info_get(d->port_id, &info) != 0)
 		info.max_rx_queues = 1;
 	n = strcmp(d->kind->name, "net_af_xdp") == 0 ? iface_queues(d->iface)

@@ -88,7 +88,7 @@ uint32_t rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes);
 
 /**
  * Control thread. Checks that all queues over which its frames are spread can
- * be read: that it has one.
+ * be read: that it has one; and that no frame is too long by its arguments.
  * @return 0; -ENOTSUP with one line in @p err
  */
 int rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len);

@@ -119,6 +119,8 @@ def a_port_that_did_not_start_is_refused_with_its_own_reason():
         box.write("plain", "")
         refused(box.run((), ["--vdev=net_vhost0,iface=" + box.path("plain")],
                         CLIENT % "net_vhost0", "quit\n"), "no socket")
+        refused(box.run((), ["--vdev=net_vhost0,tso=1,iface=" + box.path("v")],
+                        CLIENT % "net_vhost0", "quit\n"), "give it tso=0")
         # what ports before it said is nothing of its
         refused(box.run((), memif(box.path("m")) + [
             "--vdev=net_pcap0,rx_pcap=" + nowhere], CLIENT % "net_pcap0",
