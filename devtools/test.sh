@@ -8,7 +8,8 @@
 #   devtools/test.sh --quick    plain only
 #   devtools/test.sh --long     also the long runs, all guests among them (an hour more)
 #   devtools/test.sh --guests short   also two NICs that QEMU emulates, in a
-#                               guest (docs/drivers.md: four minutes more)
+#                               guest (docs/drivers.md), and two virtual
+#                               machines: five minutes more
 #   devtools/test.sh --guests all   each model and binding: half an hour
 #   devtools/test.sh --werror   a warning stops the plain build: for CI, whose
 #                               compiler is known

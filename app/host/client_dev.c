@@ -30,6 +30,21 @@ client_dev_rate(struct client_dev *c, uint64_t pps)
 	atomic_store_explicit(&c->rate_pps, pps, memory_order_relaxed);
 }
 
+void
+client_dev_away(struct client_dev *c)
+{
+	/* relaxed: the caller waits for the lcore's round */
+	atomic_store_explicit(&c->away, 1, memory_order_relaxed);
+}
+
+void
+client_dev_back(struct client_dev *c, uint16_t port_id)
+{
+	c->p.port_id = port_id;
+	/* release: pairs with the acquire in client_dev_poll() */
+	atomic_store_explicit(&c->away, 0, memory_order_release);
+}
+
 static struct proof *
 proof_of(const struct client_dev *c, uint16_t src, uint16_t dst)
 {
@@ -192,7 +207,7 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 {
 	unsigned int n = 0;
 
-	if (c->rx_count == 0) {
+	if (c->rx_count == 0 && !c->closed) {
 		c->rx_head = 0;
 		c->rx_count = rte_eth_rx_burst(c->p.port_id, 0, c->rx,
 					       CLIENT_BURST);
@@ -233,14 +248,16 @@ static void
 tx_flush(struct client_dev *c, uint64_t now_ns)
 {
 	const struct taker before = c->taker;
-	const uint16_t sent =
-		rte_eth_tx_burst(c->p.port_id, 0, c->tx, c->tx_count);
+	const uint16_t sent = c->closed ? 0
+					: rte_eth_tx_burst(c->p.port_id, 0,
+							   c->tx, c->tx_count);
 
 	c->c.tx_frames += sent;
 	c->tx_count -= sent;
 	memmove(c->tx, c->tx + sent, c->tx_count * sizeof(c->tx[0]));
 	if (taker_gone(&c->taker, sent, c->tx_count,
-		       atomic_load_explicit(&c->down, memory_order_relaxed),
+		       c->closed || atomic_load_explicit(&c->down,
+							 memory_order_relaxed),
 		       now_ns)) {
 		rte_pktmbuf_free_bulk(c->tx, c->tx_count);
 		c->c.tx_not_taken += c->tx_count;
@@ -329,7 +346,9 @@ client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	struct client_dev *c = ctx;
 	unsigned int n;
 
-	if (c->p.port_id == CLIENT_NO_PORT)
+	/* acquire: pairs with the release in client_dev_back() */
+	c->closed = atomic_load_explicit(&c->away, memory_order_acquire) != 0;
+	if (!c->closed && c->p.port_id == CLIENT_NO_PORT)
 		return client_sink(c, ep, now_ns);
 	n = client_receive(c, ep, now_ns);
 

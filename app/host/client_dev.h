@@ -103,6 +103,8 @@ struct client_dev {
 	_Atomic uint32_t gone;	   /**< frames that it does not take are
 					dropped */
 	_Atomic uint32_t down;	   /**< it has no link; set by another thread */
+	_Atomic uint32_t away; /**< its port is closed; set by another thread */
+	bool closed;	       /**< the same, for this poll */
 	_Atomic uint32_t finished; /**< total_frames were read and sent */
 };
 
@@ -114,6 +116,15 @@ void client_dev_run(struct client_dev *c, bool on);
 
 /** Control thread. Frames a second; 0: no limit. */
 void client_dev_rate(struct client_dev *c, uint64_t pps);
+
+/**
+ * Control thread. The port is to be closed while the lcore runs: from its next
+ * poll on, it does not touch it. Close it after the lcore's next round.
+ */
+void client_dev_away(struct client_dev *c);
+
+/** Control thread, after client_dev_away(). Another one takes its place. */
+void client_dev_back(struct client_dev *c, uint16_t port_id);
 
 /** The endpoint's lcore; see struct rl_client. */
 unsigned int client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns);

@@ -108,6 +108,7 @@ app_step(struct app *app, uint64_t ns)
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);
 	recorder_step(app);
+	attach_peers(&app->attach, &app->host);
 	attach_note(&app->attach);
 	attach_note_takers(&app->attach, app->start_ns);
 	rates_step(app, now_ns);

@@ -15,6 +15,7 @@
 
 #include "attach.h"
 #include "pcap_kind.h"
+#include "rl_listen.h"
 #include "rl_phy_eth.h"
 #include "rl_refuse.h"
 #include "say_error.h"
@@ -394,7 +395,8 @@ note_taker(struct attach_dev *d, uint64_t start_ns)
 	const bool gone = atomic_load(&c->gone) != 0;
 
 	if (since_ns != 0)
-		atomic_store(&c->down, has_no_link(d->port.port_id));
+		atomic_store(&c->down,
+			     !d->open || has_no_link(d->port.port_id));
 	if (gone == d->gone_noted)
 		return;
 	d->gone_noted = gone;
@@ -420,11 +422,82 @@ attach_note_takers(struct attach *a, uint64_t start_ns)
 		note_taker(&a->dev[i], start_ns);
 }
 
+static bool
+peer_leaves(void *ctx, uint64_t now_ns)
+{
+	struct attach_dev *d = ctx;
+
+	return host_unplug_peer(&d->unplug, !has_no_link(d->port.port_id),
+				now_ns);
+}
+
+static void
+peer_tell(void *ctx)
+{
+	struct attach_dev *d = ctx;
+
+	client_dev_away(&d->client);
+}
+
+static void
+peer_let_go(void *ctx)
+{
+	struct attach_dev *d = ctx;
+
+	rl_netdev_stats(&d->port, &d->stats);
+	d->port.before = d->stats;
+	d->open = false;
+	rl_netdev_let_go(&d->port);
+}
+
+static int
+peer_take_back(void *ctx, char *err, size_t len)
+{
+	struct attach_dev *d = ctx;
+	int ret;
+
+	if (!rl_listen_answers(d->port.vdev))
+		return -EAGAIN;
+	ret = rl_netdev_take_back(&d->port, d->rx_pool, 0, err, len);
+	if (ret != 0)
+		return ret;
+	limit_to_mtu(&d->port);
+	d->open = true;
+	client_dev_back(&d->client, d->port.port_id);
+	return 0;
+}
+
+void
+attach_peers(struct attach *a, struct host *h)
+{
+	for (uint32_t i = 0; i < a->ndev; i++) {
+		struct attach_dev *d = &a->dev[i];
+		char at[RL_NAME_MAX + 16], without[sizeof(at) + 16];
+		const struct host_unplug_port p = {
+			.ctx = d,
+			.name = d->cfg->port,
+			.at = at,
+			.without = without,
+			.leaves = peer_leaves,
+			.tell = peer_tell,
+			.let_go = peer_let_go,
+			.take_back = peer_take_back,
+		};
+
+		if (!d->port.calls)
+			continue;
+		d->unplug.calls = true;
+		snprintf(at, sizeof(at), "endpoint %s", d->cfg->endpoint);
+		snprintf(without, sizeof(without), "%s has no client", at);
+		host_unplug_turn(h, &d->unplug, &p);
+	}
+}
+
 void
 attach_note_stats(struct attach *a)
 {
 	for (uint32_t i = 0; i < a->ndev; i++) {
-		struct rl_netdev_stats now = { 0 };
+		struct rl_netdev_stats now = a->dev[i].port.before;
 
 		if (a->dev[i].open)
 			rl_netdev_stats(&a->dev[i].port, &now);

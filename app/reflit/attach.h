@@ -21,6 +21,7 @@ struct attach_dev {
 	bool open;
 	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
+	struct host_unplug unplug; /**< of a port that calls its peer */
 	struct rl_l2 *l2;	/**< of a port on a network, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;
@@ -89,6 +90,9 @@ void attach_note(struct attach *a);
  * Printed times count from @p start_ns.
  */
 void attach_note_takers(struct attach *a, uint64_t start_ns);
+
+/** Control thread, often. Looks after peers that end and are started again. */
+void attach_peers(struct attach *a, struct host *h);
 
 /** Control thread. Asks the drivers for their counters. */
 void attach_note_stats(struct attach *a);

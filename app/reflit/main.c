@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +365,7 @@ start_eal(struct eal_args *ea, char *said)
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	const int out = null < 0 ? -1 : dup(STDOUT_FILENO);
 	struct rl_hush hush;
+	sigset_t pipe;
 	int ret;
 
 	if (ea->talks)
@@ -373,7 +375,12 @@ start_eal(struct eal_args *ea, char *said)
 		dup2(null, STDOUT_FILENO);
 	rl_hush_begin(&hush);
 	stop_interrupts(true); /* a driver may wait for a connection */
+	/* in EAL's threads: they write to peers of ports, which may be gone */
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 	ret = rte_eal_init(ea->argc, ea->argv);
+	pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
 	stop_interrupts(false);
 	(void)rl_hush_end(&hush, said);
 	fflush(stdout);
@@ -424,6 +431,36 @@ lcores_named(const struct rl_config *cfg)
 	return cfg->share_cpus ? n : 0;
 }
 
+/*
+ * Until the peer listens to which a port will connect; not for one of this
+ * process, which does not listen yet. @return 0 or -EINTR
+ */
+static int
+wait_for_peer(const struct app *app, const char *vdev)
+{
+	const struct timespec nap = { .tv_nsec = 20 * RL_NS_PER_MS };
+	bool said = false;
+
+	if (!rl_listen_calls(vdev))
+		return 0;
+	for (int i = 1; i < app->opt.eal_argc; i++) {
+		const char *other = app->opt.eal_argv[i];
+
+		other += strncmp(other, "--vdev=", 7) == 0 ? 7 : 0;
+		if (strcmp(other, vdev) != 0 && rl_listen_same(vdev, other))
+			return 0;
+	}
+	for (; !rl_listen_answers(vdev); nanosleep(&nap, NULL)) {
+		if (stop_asked() != 0)
+			return -EINTR;
+		if (!said)
+			fprintf(stderr, "reflit: --vdev=%s: waits for its "
+					"peer\n", vdev);
+		said = true;
+	}
+	return 0;
+}
+
 /* Refuses ports that cannot be opened, before EAL opens anything. */
 static int
 on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
@@ -437,7 +474,7 @@ on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 	if (ret >= 0 && rl_listen_waits(vdev))
 		fprintf(stderr, "reflit: --vdev=%s: waits for a connection\n",
 			vdev);
-	return ret;
+	return ret >= 0 && wait_for_peer(app, vdev) != 0 ? -EINTR : ret;
 }
 
 static int

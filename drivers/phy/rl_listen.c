@@ -24,27 +24,37 @@ says(const char *vdev, const char *key, const char *value)
 	       strcmp(got, value) == 0;
 }
 
-/* Where a port listens. @return the type of its socket; 0: it does not */
-static int
-listens_at(const char *vdev, char *path)
+/* The socket of a port; type 0: none. An abstract name begins with '@'. */
+struct place {
+	int type;
+	bool serves;
+	char path[PATH_BYTES];
+};
+
+static struct place
+place_of(const char *vdev)
 {
-	if (rl_driver_is(vdev, "net_memif"))
-		return says(vdev, "role", "server") &&
-				       says(vdev, "socket-abstract", "no") &&
-				       rl_devarg(vdev, "socket", path,
-						 PATH_BYTES)
-			       ? SOCK_SEQPACKET
-			       : 0;
-	if (rl_driver_is(vdev, "net_vhost"))
-		return !says(vdev, "client", "1") &&
-				       rl_devarg(vdev, "iface", path, PATH_BYTES)
-			       ? SOCK_STREAM
-			       : 0;
-	return rl_driver_is(vdev, "net_virtio_user") &&
-			       says(vdev, "server", "1") &&
-			       rl_devarg(vdev, "path", path, PATH_BYTES)
-		       ? SOCK_STREAM
-		       : 0;
+	struct place p = { .type = SOCK_STREAM };
+	bool there = false;
+
+	if (rl_driver_is(vdev, "net_memif")) {
+		const bool is_file = says(vdev, "socket-abstract", "no");
+
+		p.type = SOCK_SEQPACKET;
+		p.serves = says(vdev, "role", "server");
+		p.path[0] = '@';
+		there = rl_devarg(vdev, "socket", p.path + !is_file,
+				  PATH_BYTES - !is_file);
+	} else if (rl_driver_is(vdev, "net_vhost")) {
+		p.serves = !says(vdev, "client", "1");
+		there = rl_devarg(vdev, "iface", p.path, PATH_BYTES);
+	} else if (rl_driver_is(vdev, "net_virtio_user")) {
+		p.serves = says(vdev, "server", "1");
+		there = rl_devarg(vdev, "path", p.path, PATH_BYTES);
+	}
+	if (!there)
+		p.type = 0;
+	return p;
 }
 
 /*
@@ -54,36 +64,38 @@ static bool
 is_listed(const char *path)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
+	const size_t n = strlen(path);
 	char line[256];
 	bool found = false;
 
 	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL) {
 		const char *name = strrchr(line, ' ');
 
+		/* zeros at the end of an abstract name are shown as '@', too */
 		line[strcspn(line, "\n")] = '\0';
-		found = name != NULL && strcmp(name + 1, path) == 0;
+		found = name != NULL && strncmp(++name, path, n) == 0 &&
+			strspn(name + n, path[0] == '@' ? "@" : "") ==
+				strlen(name + n);
 	}
 	if (f != NULL)
 		fclose(f);
 	return found;
 }
 
-/*
- * @return whether nothing listens there: tries a connection, as a last resort
- */
-static bool
-is_dead(const char *path, int type)
+/* Tries a connection, as a last resort. @return 0 or -errno */
+static int
+try_connection(const char *path, int type)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool dead;
+	int ret = 0;
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-	dead = fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) != 0 &&
-	       errno == ECONNREFUSED;
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) != 0)
+		ret = -errno;
 	if (fd >= 0)
 		close(fd);
-	return dead;
+	return ret;
 }
 
 /* @return 0; -errno if the folder of a file is missing */
@@ -102,19 +114,23 @@ check_folder(const char *path)
 int
 rl_listen_clear(const char *vdev, char *err, size_t len)
 {
-	char path[PATH_BYTES];
-	const int type = listens_at(vdev, path);
+	const struct place at = place_of(vdev);
+	const char *const path = at.path;
 	struct stat st;
-	int ret = type == 0 ? 0 : check_folder(path);
+	int ret;
 
+	if (at.type == 0 || path[0] == '@' || !at.serves)
+		return 0;
+	ret = check_folder(path);
 	if (ret != 0)
 		return rl_refuse(err, len, ret, "%s: %s", path, strerror(-ret));
-	if (type == 0 || lstat(path, &st) != 0)
+	if (lstat(path, &st) != 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
 		return rl_refuse(err, len, -EEXIST, "%s exists, and is no "
 				 "socket; take another path", path);
-	if (!is_listed(path) && is_dead(path, type) && unlink(path) == 0)
+	if (!is_listed(path) &&
+	    try_connection(path, at.type) == -ECONNREFUSED && unlink(path) == 0)
 		return 0;
 	return rl_refuse(err, len, -EBUSY, "%s: another process listens there; "
 			 "stop that one, or take another path", path);
@@ -125,4 +141,31 @@ rl_listen_waits(const char *vdev)
 {
 	return rl_driver_is(vdev, "net_virtio_user") &&
 	       says(vdev, "server", "1");
+}
+
+bool
+rl_listen_calls(const char *vdev)
+{
+	const struct place at = place_of(vdev);
+
+	/* net_vhost connects again by itself */
+	return at.type != 0 && !at.serves && !rl_driver_is(vdev, "net_vhost");
+}
+
+/* A server of memif would be ended by a connection that is closed (SIGPIPE). */
+bool
+rl_listen_answers(const char *vdev)
+{
+	const struct place at = place_of(vdev);
+
+	return is_listed(at.path) ||
+	       (at.path[0] != '@' && try_connection(at.path, at.type) == 0);
+}
+
+bool
+rl_listen_same(const char *vdev, const char *other)
+{
+	const struct place a = place_of(vdev), b = place_of(other);
+
+	return a.type != 0 && a.type == b.type && strcmp(a.path, b.path) == 0;
 }

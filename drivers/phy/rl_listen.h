@@ -25,4 +25,16 @@ int rl_listen_clear(const char *vdev, char *err, size_t len);
 /** Any thread. Whether EAL's start waits until a peer connects. */
 bool rl_listen_waits(const char *vdev);
 
+/**
+ * Any thread. Whether it connects to the socket of a peer, and its driver does
+ * so only once, at its start: net_memif (role=client), net_virtio_user.
+ */
+bool rl_listen_calls(const char *vdev);
+
+/** Any thread. Whether a process listens where such a port will connect. */
+bool rl_listen_answers(const char *vdev);
+
+/** Any thread. Whether both have the same socket. */
+bool rl_listen_same(const char *vdev, const char *other);
+
 #endif /* RL_LISTEN_H */

@@ -8,11 +8,13 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_alarm.h>
@@ -23,8 +25,10 @@
 
 #include "rl_hush.h"
 #include "rl_iface.h"
+#include "rl_listen.h"
 #include "rl_netdev.h"
 #include "rl_phy_eth.h"
+#include "rl_refuse.h"
 #include "rl_unplug.h"
 
 #define SMALLEST_BUFFER 2048u
@@ -289,10 +293,15 @@ int
 rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
 {
 	struct rte_eth_dev_info info;
+	char tso[8];
 	unsigned int n;
 
 	if (d->kind->one_queue == NULL)
 		return 0;
+	if (rl_devarg(d->vdev, "tso", tso, sizeof(tso)) && tso[0] != '0')
+		return rl_refuse(err, len, -ENOTSUP, "%s: tso=%s has a machine "
+				 "send frames longer than any packet; give it "
+				 "tso=0", d->name, tso);
 	if (rte_eth_dev_info_get(d->port_id, &info) != 0)
 		info.max_rx_queues = 1;
 	n = strcmp(d->kind->name, "net_af_xdp") == 0 ? iface_queues(d->iface)
@@ -306,6 +315,30 @@ rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
 				   "and one is read; ethtool -L %s combined 1",
 			 d->name, d->iface, n, d->iface);
 	return info.max_rx_queues > 1 || n > 1 ? -ENOTSUP : 0;
+}
+
+/* A driver may write to a peer that has gone: no reason to end the run. */
+static void
+pipe_hold(sigset_t *before)
+{
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe, before);
+}
+
+static void
+pipe_release(const sigset_t *before)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
+		;
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 struct errand {
@@ -356,7 +389,9 @@ rl_netdev_close(struct rl_netdev *d)
 {
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
+	sigset_t before;
 
+	pipe_hold(&before);
 	rl_hush_begin(&hush);
 	if (d->promiscuous)
 		(void)rte_eth_promiscuous_disable(d->port_id);
@@ -365,12 +400,14 @@ rl_netdev_close(struct rl_netdev *d)
 	have_done(nothing, d);
 	have_done(nothing, d);
 	(void)rl_hush_end(&hush, said);
+	pipe_release(&before);
 }
 
 int
 rl_netdev_find(struct rl_netdev *d, const char *name)
 {
 	struct rte_eth_dev_info info;
+	const struct rte_devargs *args;
 	char text[RL_IFNAME];
 	uint32_t slot;
 
@@ -410,7 +447,69 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 				      : MEMIF_BUFFER;
 	}
 	d->mtu = d->live && d->iface[0] != '\0' ? iface_mtu(d->iface) : 0;
+	args = rte_dev_devargs(info.device);
+	snprintf(d->vdev, sizeof(d->vdev), "%s,%s", name,
+		 args != NULL && args->args != NULL ? args->args : "");
+	d->calls = rl_listen_calls(d->vdev);
 	return 0;
+}
+
+void
+rl_netdev_let_go(struct rl_netdev *d)
+{
+	struct rte_eth_dev_info info;
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+
+	if (rte_eth_dev_info_get(d->port_id, &info) != 0)
+		info.device = NULL;
+	rl_netdev_close(d);
+	rl_hush_begin(&hush);
+	if (info.device != NULL)
+		(void)rte_dev_remove(info.device);
+	(void)rl_hush_end(&hush, said);
+}
+
+static int
+open_again(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
+	   char *err, size_t len)
+{
+	const char *const bus = d->kind->hardware ? "pci" : "vdev";
+	const char *const args = strchr(d->vdev, ',') + 1;
+	struct rl_netdev now;
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+	int ret;
+
+	rl_hush_begin(&hush);
+	ret = rte_eal_hotplug_add(bus, d->name, args);
+	if (ret == 0) {
+		ret = rl_netdev_find(&now, d->name);
+		if (ret != 0)
+			(void)rte_eal_hotplug_remove(bus, d->name);
+	}
+	(void)rl_hush_end(&hush, said);
+	if (ret != 0)
+		return rl_refuse(err, len, ret, "%s%s", strerror(-ret), said);
+	now.before = d->before;
+	*d = now;
+	ret = rl_netdev_start(d, pool, mtu, err, len);
+	if (ret != 0)
+		rl_netdev_let_go(d);
+	return ret;
+}
+
+int
+rl_netdev_take_back(struct rl_netdev *d, struct rte_mempool *pool,
+		    uint16_t mtu, char *err, size_t len)
+{
+	sigset_t before;
+	int ret;
+
+	pipe_hold(&before);
+	ret = open_again(d, pool, mtu, err, len);
+	pipe_release(&before);
+	return ret;
 }
 
 bool
@@ -471,12 +570,13 @@ rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st)
 
 	if (d->asks_socket)
 		each_socket(d->iface, ask_socket, &d->socket_missed);
-	*st = (struct rl_netdev_stats){ .missed = d->socket_missed,
-					.discarded = d->discarded };
+	*st = d->before;
+	st->missed += d->socket_missed;
+	st->discarded += d->discarded;
 	if (rte_eth_stats_get(d->port_id, &eth) != 0)
 		return;
 	st->missed += eth.imissed;
-	st->rx_errors = eth.ierrors;
-	st->no_mbuf = eth.rx_nombuf;
-	st->tx_errors = not_written(d, eth.oerrors);
+	st->rx_errors += eth.ierrors;
+	st->no_mbuf += eth.rx_nombuf;
+	st->tx_errors += not_written(d, eth.oerrors);
 }

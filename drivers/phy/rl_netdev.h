@@ -22,6 +22,17 @@
 struct rte_mempool;
 
 #define RL_IFNAME 16 /* IFNAMSIZ */
+#define RL_VDEV_MAX 1024
+
+/** Counters of a driver. */
+struct rl_netdev_stats {
+	uint64_t missed;    /**< frames it had no room for */
+	uint64_t rx_errors; /**< frames it refused */
+	uint64_t no_mbuf;   /**< frames lost for lack of a buffer */
+	uint64_t tx_errors; /**< frames it could not write, and has not since */
+	uint64_t discarded; /**< frames that waited at its start: they may not
+				 be meant for this port */
+};
 
 /** An ethdev, and what is behind it. */
 struct rl_netdev {
@@ -41,16 +52,9 @@ struct rl_netdev {
 	uint64_t socket_missed; /**< taken from the socket so far */
 	uint64_t discarded;	/**< when it started */
 	uint64_t written_late;	/**< of the errors that its driver counted */
-};
-
-/** Counters of a driver. */
-struct rl_netdev_stats {
-	uint64_t missed;    /**< frames it had no room for */
-	uint64_t rx_errors; /**< frames it refused */
-	uint64_t no_mbuf;   /**< frames lost for lack of a buffer */
-	uint64_t tx_errors; /**< frames it could not write, and has not since */
-	uint64_t discarded; /**< frames that waited at its start: they may not
-				 be meant for this port */
+	bool calls;		/**< see rl_listen_calls() */
+	char vdev[RL_VDEV_MAX]; /**< its arguments, to open it again */
+	struct rl_netdev_stats before; /**< of ethdevs that were let go */
 };
 
 /** Any thread, even before EAL. Frames that a pool for this port needs. */
@@ -84,7 +88,7 @@ uint32_t rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes);
 
 /**
  * Control thread. Checks that all queues over which its frames are spread can
- * be read: that it has one.
+ * be read: that it has one; and that no frame is too long by its arguments.
  * @return 0; -ENOTSUP with one line in @p err
  */
 int rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len);
@@ -105,7 +109,20 @@ int rl_netdev_start(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
 /** Control thread. Stops and closes it; hides the drivers' output. */
 void rl_netdev_close(struct rl_netdev *d);
 
-/** Control thread. Counts since the start. */
+/**
+ * Control thread. Closes it and lets its device go, as nobody uses it any more.
+ */
+void rl_netdev_let_go(struct rl_netdev *d);
+
+/**
+ * Control thread, after rl_netdev_let_go(). Opens the same again, with another
+ * number, as rl_netdev_start() does.
+ * @return 0; -errno with one line in @p err: try again
+ */
+int rl_netdev_take_back(struct rl_netdev *d, struct rte_mempool *pool,
+			uint16_t mtu, char *err, size_t len);
+
+/** Control thread. Counts since the first start. */
 void rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st);
 
 #endif /* RL_NETDEV_H */

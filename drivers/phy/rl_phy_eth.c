@@ -426,7 +426,7 @@ eth_status(void *ctx)
 
 	if (is_removed(phy))
 		return RL_PHY_REMOVED;
-	if (atomic_load_explicit(&phy->dark, memory_order_relaxed) ||
+	if (rl_phy_eth_is_dark(phy) ||
 	    (phy->p.rx_fault != NULL && !rl_fault_light(phy->p.rx_fault->link)))
 		return RL_PHY_DOWN;
 	return RL_PHY_UP;

@@ -111,9 +111,16 @@ int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
  */
 void rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up);
 
+/** Any thread. What rl_phy_eth_carrier() said last. */
+static inline bool
+rl_phy_eth_is_dark(const struct rl_phy_eth *phy)
+{
+	return atomic_load_explicit(&phy->dark, memory_order_relaxed);
+}
+
 /**
  * Control thread. The ethdev is to be closed while the lcore runs, because its
- * device was pulled out: from its next poll on, the lcore does not touch it, and
+ * device was pulled out, or its peer ended: from its next poll on, the lcore does not touch it, and
  * the link's status is RL_PHY_REMOVED. Close it after the lcore's next round.
  */
 void rl_phy_eth_remove(struct rl_phy_eth *phy);

@@ -5,13 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
 #include "rl_frame.h"
-#include "rl_hush.h"
 #include "rl_refuse.h"
 #include "rl_wire_dev.h"
 
@@ -86,24 +84,21 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 			 rte_strerror(rte_errno));
 }
 
-/* Starts the ethdev, and receives. */
-static int
-start(struct rl_wire_dev *w, char *err, size_t len)
+/* Kernel interfaces keep their MTU; no frame is longer than ours. */
+static uint16_t
+mtu_of(const struct rl_wire_dev *w)
 {
-	/* kernel interfaces keep their MTU; no frame is longer than ours */
-	const uint32_t mtu = w->dev.live ? 0
-					 : RTE_MIN(w->mtu,
-						   RL_FRAME_BYTES_MAX -
-							   RTE_ETHER_HDR_LEN);
-	int ret;
+	return w->dev.live ? 0
+			   : (uint16_t)RTE_MIN(w->mtu, RL_FRAME_BYTES_MAX -
+							       RTE_ETHER_HDR_LEN);
+}
 
-	w->present = true; /* and must be closed, whatever follows */
-	ret = rl_netdev_start(&w->dev, w->pool, (uint16_t)mtu, err, len);
-	if (ret != 0)
-		return ret;
+static void
+watch(struct rl_wire_dev *w)
+{
+	w->present = true;
 	if (w->dev.kind->hardware)
 		rl_unplug_watch(&w->unplug, w->dev.name, w->dev.port_id);
-	return 0;
 }
 
 int
@@ -130,88 +125,58 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		return ret;
 	w->started = true;
 	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
-	return start(w, err, len);
+	w->present = true; /* and must be closed, whatever follows */
+	ret = rl_netdev_start(&w->dev, w->pool, mtu_of(w), err, len);
+	if (ret == 0)
+		watch(w);
+	return ret;
 }
 
 static void
-close_port(struct rl_wire_dev *w)
+end_watch(struct rl_wire_dev *w)
 {
-	if (!w->present)
-		return;
 	/* there is nothing to undo, and a driver would wait for an answer */
 	if (rl_unplug_gone(&w->unplug))
 		w->dev.promiscuous = false;
 	rl_unplug_forget(&w->unplug);
-	rl_netdev_close(&w->dev);
 	w->present = false;
 }
 
 void
 rl_wire_dev_let_go(struct rl_wire_dev *w)
 {
-	struct rte_eth_dev_info info;
-	char said[RL_HUSH_LINE];
-	struct rl_hush hush;
-
 	rl_wire_dev_note_stats(w);
-	w->before = w->stats;
-	if (rte_eth_dev_info_get(w->dev.port_id, &info) != 0)
-		info.device = NULL;
-	close_port(w);
-	rl_hush_begin(&hush);
-	if (info.device != NULL)
-		(void)rte_dev_remove(info.device);
-	(void)rl_hush_end(&hush, said);
+	w->dev.before = w->stats;
+	end_watch(w);
+	rl_netdev_let_go(&w->dev);
 }
 
 int
 rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len)
 {
-	const char *name = w->dev.name;
-	struct rl_netdev dev;
-	char said[RL_HUSH_LINE];
-	struct rl_hush hush;
-	int ret;
+	const int ret =
+		rl_netdev_take_back(&w->dev, w->pool, mtu_of(w), err, len);
 
-	rl_hush_begin(&hush);
-	ret = rte_eal_hotplug_add("pci", name, "");
-	if (ret == 0) {
-		ret = rl_netdev_find(&dev, name);
-		if (ret != 0)
-			(void)rte_eal_hotplug_remove("pci", name);
-	}
-	(void)rl_hush_end(&hush, said);
-	if (ret != 0)
-		return rl_refuse(err, len, ret, "%s%s", strerror(-ret), said);
-	w->dev = dev;
-	ret = start(w, err, len);
-	if (ret != 0)
-		rl_wire_dev_let_go(w);
+	if (ret == 0)
+		watch(w);
 	return ret;
 }
 
 void
 rl_wire_dev_note_stats(struct rl_wire_dev *w)
 {
-	struct rl_netdev_stats st;
-
 	/* a device that is gone counts all ones */
-	if (!w->present || rl_unplug_gone(&w->unplug))
-		return;
-	rl_netdev_stats(&w->dev, &st);
-	w->stats = (struct rl_netdev_stats){
-		.missed = w->before.missed + st.missed,
-		.rx_errors = w->before.rx_errors + st.rx_errors,
-		.no_mbuf = w->before.no_mbuf + st.no_mbuf,
-		.tx_errors = w->before.tx_errors + st.tx_errors,
-		.discarded = w->before.discarded + st.discarded,
-	};
+	if (w->present && !rl_unplug_gone(&w->unplug))
+		rl_netdev_stats(&w->dev, &w->stats);
 }
 
 void
 rl_wire_dev_close(struct rl_wire_dev *w)
 {
-	close_port(w);
+	if (w->present) {
+		end_watch(w);
+		rl_netdev_close(&w->dev);
+	}
 	rte_mempool_free(w->pool);
 	memset(w, 0, sizeof(*w));
 }

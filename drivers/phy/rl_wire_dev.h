@@ -27,7 +27,6 @@ struct rl_wire_dev {
 	unsigned int ifindex; /**< of its interface, if only the kernel knows
 				   the carrier; 0: the driver does */
 	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
-	struct rl_netdev_stats before; /**< of ethdevs that were removed */
 };
 
 /** Any thread, even before EAL. Memory of one end, at most. */
@@ -47,15 +46,15 @@ int rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		     char *err, size_t len);
 
 /**
- * Control thread. Its device was pulled out, or is to be: closes the ethdev and
- * lets the device go. The port must have been told by rl_phy_eth_remove(), and
+ * Control thread. Its device was pulled out, or is to be, or its peer has gone:
+ * closes the ethdev and lets the device go. The port must have been told by rl_phy_eth_remove(), and
  * its lcore have made a round since.
  */
 void rl_wire_dev_let_go(struct rl_wire_dev *w);
 
 /**
- * Control thread, after rl_wire_dev_let_go(), if rl_unplug_back(). Opens the
- * device at the same address again.
+ * Control thread, after rl_wire_dev_let_go(), if rl_unplug_back() or its peer
+ * listens. Opens the device at the same address again.
  *
  * @param err  @p len bytes: one line on failure
  * @return 0, with an ethdev for rl_phy_eth_replace(); or -errno: try again

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figure 1 over four NICs of a guest, two by two joined by cables [PHY-7].
+"""Figure 1 over four NICs of a guest, two by two joined by cables [PHY-7]; and
+virtual machines at its ends, vm/... (vms.py) [PHY-8].
 
 In each case packets pass between generators while a cable is pulled again and
 again, and while the NIC at one end of a link is taken out of the machine and put
@@ -8,10 +9,11 @@ back. The report of reflit in the guest is the judge: nothing is lost, doubled,
 reordered or altered, each removal is a death by removed, and pulled cables are
 seen.
 
-    bench.py IMAGE [--all] [--flaps N] [--unplugs N] [--list] [CASE...]
+    bench.py BUILD IMAGE [--all] [--vm] [--flaps N] [--unplugs N] [--kills N]
+             [--list] [CASE...]
 
 IMAGE: a folder made by image.py. A case is MODEL/BINDING: see CASES. --all runs
-all of them, otherwise two run. Prints what each case measured. Exits with 77
+all of them, --vm those of vms.py, otherwise four run. Prints what each case measured. Exits with 77
 where there is no QEMU.
 """
 import argparse
@@ -22,6 +24,7 @@ import sys
 import tempfile
 import time
 
+import vms
 from guest import Guest, GuestError
 
 # binding -> (the kernel's driver, MiB of hugepages, virtual IOMMU)
@@ -30,13 +33,13 @@ BINDINGS = {
     "vfio-huge": ("vfio-pci", 256, True),
     "uio": ("uio_pci_generic", 256, False),
 }
-SHORT = ("virtio/vfio", "e1000/uio")
+SHORT = ["virtio/vfio", "e1000/uio"] + list(vms.CASES)
 # After `set_link off` and `on`, a transmit ring of this model stays full, and its
 # link down (QEMU 7.2, DPDK 22.11; docs/drivers.md): its cables stay where they are.
 NO_FLAPS = ("virtio-packed",)
 CASES = ["%s/%s" % (m, b)
          for m in ("virtio", "virtio-packed", "e1000", "e1000e", "vmxnet3")
-         for b in BINDINGS] + ["virtio-legacy/uio"]
+         for b in BINDINGS] + ["virtio-legacy/uio"] + list(vms.CASES)
 FABRIC = """
 fabric: {
   topology = "custom";
@@ -140,6 +143,9 @@ def judge(status, report, flaps, unplugs):
 
 
 def run_case(name, options, where):
+    if name in vms.CASES:
+        vms.CASES[name](options, where)
+        return
     model, binding = name.split("/")
     driver, huge, iommu = BINDINGS[binding]
     flaps = 0 if model in NO_FLAPS else options.flaps
@@ -179,13 +185,16 @@ def run_case(name, options, where):
 
 def main():
     a = argparse.ArgumentParser()
+    a.add_argument("build")
     a.add_argument("image")
+    a.add_argument("--vm", action="store_true")
     a.add_argument("--all", action="store_true")
     a.add_argument("--list", action="store_true")
     a.add_argument("--flaps", type=int, default=10)
     a.add_argument("--unplugs", type=int, default=1)
+    a.add_argument("--kills", type=int, default=1)
     a.add_argument("case", nargs="*")
-    o = a.parse_args()
+    o = a.parse_intermixed_args()  # a case may stand behind options
     if o.list:
         print("\n".join(CASES))
         return 0
@@ -193,7 +202,8 @@ def main():
         print("no qemu-system-x86_64 (apt install qemu-system-x86)")
         return 77
     failed = 0
-    for name in o.case or (CASES if o.all else SHORT):
+    for name in o.case or (CASES if o.all else list(vms.CASES) if o.vm
+                           else SHORT):
         # as cmocka prints it, so that one summary counts all
         where = tempfile.mkdtemp(prefix="reflit-guest-")
         print("[ RUN      ] %s" % name, flush=True)

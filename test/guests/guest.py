@@ -21,6 +21,8 @@ MODELS = {
     "virtio": "virtio-net-pci,disable-legacy=on",
     "virtio-packed": "virtio-net-pci,disable-legacy=on,packed=on",
     "virtio-legacy": "virtio-net-pci,disable-modern=on,disable-legacy=off",
+    # QEMU 7.2 itself dies of MSI-X with vhost-user, if it emulates the CPU
+    "vhost-user": "virtio-net-pci,vectors=0",
 }
 BOOT_S = 240
 
@@ -126,14 +128,17 @@ class Console:
 
 
 class Guest:
-    """nics: [(id, model, netdev)]; netdevs: values of QEMU's -netdev."""
+    """nics: [(id, model, netdev)]; netdevs: values of QEMU's -netdev; more:
+    options of QEMU's that stand before them."""
 
     def __init__(self, where, image, nics, netdevs, iommu=True, mem=768,
-                 cpus=2):
+                 cpus=2, more=(), initramfs="initramfs"):
         self.dir, self.iommu, self.model = where, iommu, {}
         self.err = None
         os.makedirs(where, exist_ok=True)
-        cmd = self._machine(image, iommu, mem, cpus)
+        cmd = self._machine(os.path.join(image, "vmlinuz"),
+                            os.path.join(image, initramfs), iommu, mem, cpus)
+        cmd += more
         for n in netdevs:
             cmd += ["-netdev", n]
         for i, (nid, model, net) in enumerate(nics):
@@ -149,12 +154,11 @@ class Guest:
     def path(self, name):
         return os.path.join(self.dir, name)
 
-    def _machine(self, image, iommu, mem, cpus):
+    def _machine(self, kernel, initramfs, iommu, mem, cpus):
         cmd = ["nice", "qemu-system-x86_64", "-nodefaults", "-display",
                "none", "-no-reboot", "-m", str(mem), "-smp", str(cpus),
                "-accel", "tcg,thread=multi", "-cpu", "max", "-M", "q35",
-               "-kernel", os.path.join(image, "vmlinuz"), "-initrd",
-               os.path.join(image, "initramfs"), "-append",
+               "-kernel", kernel, "-initrd", initramfs, "-append",
                "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check "
                "tsc=reliable" + (" intel_iommu=on" if iommu else ""),
                "-serial", "file:" + self.path("serial"),

@@ -6,7 +6,8 @@ DPDK's drivers that QEMU has devices for. Needs no root.
 
     image.py BUILD OUT    BUILD: reflit's build folder; OUT: what is made
 
-OUT gets vmlinuz and initramfs, and keeps the kernel's package. Exits with 77,
+OUT gets vmlinuz and initramfs, initramfs.vm, which has busybox alone, and keeps
+the kernel's package. Exits with 77,
 and says why, where something that it takes is missing.
 """
 import glob
@@ -22,7 +23,7 @@ KERNEL = "linux-image-cloud-amd64"
 PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_vmxnet3",
         "net_virtio", "net_ring", "net_pcap")
 MODULES = ("virtio_pci", "virtio_console", "vfio_pci", "vfio_iommu_type1",
-           "uio_pci_generic")
+           "uio_pci_generic", "virtio_net")
 PROGRAMS = ("app/reflit",)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -144,8 +145,7 @@ def pmds():
     return [os.path.join(folder, "librte_%s.so" % d) for d in PMDS]
 
 
-def initramfs(build, mods, path):
-    programs = [os.path.join(build, p) for p in PROGRAMS]
+def initramfs(mods, path, programs, drivers):
     cpio = Cpio(path + ".new")
     for folder in ("proc", "sys", "dev", "tmp", "run", "etc"):
         cpio.folder(folder)
@@ -157,11 +157,11 @@ def initramfs(build, mods, path):
     cpio.copy("init", os.path.join(HERE, "init"))
     for p in programs:
         cpio.copy("bin/" + os.path.basename(p), p)
-    for p in pmds():
+    for p in drivers:
         cpio.copy(os.path.realpath(p), p)
         if os.path.realpath(p) != p:
             cpio.link(p, os.path.realpath(p))
-    for name, real in libraries(programs + pmds()).items():
+    for name, real in libraries(programs + drivers).items():
         usr = name if name.startswith("/usr") else "/usr" + name
         real = real if real.startswith("/usr") else "/usr" + real
         cpio.copy(real, real)
@@ -187,7 +187,9 @@ def main():
     os.makedirs(out, exist_ok=True)
     vmlinuz, mods = kernel(out)
     shutil.copyfile(vmlinuz, os.path.join(out, "vmlinuz"))
-    initramfs(build, mods, os.path.join(out, "initramfs"))
+    initramfs(mods, os.path.join(out, "initramfs"),
+              [os.path.join(build, p) for p in PROGRAMS], pmds())
+    initramfs(mods, os.path.join(out, "initramfs.vm"), [], [])
     return 0
 
 

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ports over the sockets of other programs [PHY-8]: net_memif, net_vhost,
 net_virtio_user. Files that a killed process left, those of a living one, frames
-longer than a buffer, and the end."""
+longer than a buffer, peers that come late or end and come again, and the end."""
 import os
 import signal
 import socket
+import struct
 import subprocess
 import time
 
-from reflit_test import Box, FIGURE1, REFLIT, case, main
+from reflit_test import (Box, FIGURE1, PCAP_SAME, REFLIT, ROOT, Running, case,
+                         main)
 
 ONE = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "%s"; b = "%s"%s } );
@@ -117,6 +119,8 @@ def a_port_that_did_not_start_is_refused_with_its_own_reason():
         box.write("plain", "")
         refused(box.run((), ["--vdev=net_vhost0,iface=" + box.path("plain")],
                         CLIENT % "net_vhost0", "quit\n"), "no socket")
+        refused(box.run((), ["--vdev=net_vhost0,tso=1,iface=" + box.path("v")],
+                        CLIENT % "net_vhost0", "quit\n"), "give it tso=0")
         # what ports before it said is nothing of its
         refused(box.run((), memif(box.path("m")) + [
             "--vdev=net_pcap0,rx_pcap=" + nowhere], CLIENT % "net_pcap0",
@@ -140,6 +144,115 @@ def frames_longer_than_a_buffer_of_memif_are_refused_at_start():
         run = box.run(RUN, memif(path, ",bsize=4096"),
                       MEMIF % "mtu = 3498; ", COMMANDS)
         run.check_clean()
+
+
+# one that listens, and one that connects
+PEERS = (("net_memif%d,role=server,id=%d,socket=%s,socket-abstract=no",
+          "net_memif%d,role=client,id=%d,socket=%s,socket-abstract=no"),
+         ("net_memif%d,role=server,id=%d,socket=%s",
+          "net_memif%d,role=client,id=%d,socket=%s"),
+         ("net_vhost%d,iface=%.0s%s", "net_virtio_user%d,path=%.0s%s"))
+HALVES = FIGURE1 + """
+link: { flap_damping_max_ns = 50000000; };
+processes = ( { name = "left"; devices = ["e0", "s0"]; },
+              { name = "right"; devices = ["e1", "s1"]; } );
+wires = ( { link = "s0-s1#0"; a = "net_memif0"; b = "net_memif0"; },
+          { link = "s0-s1#1"; a = "net_vhost1"; b = "net_virtio_user1"; } );
+"""
+
+
+def prompt(box, name, vdevs, config, *args):
+    return Running([REFLIT] + ["--vdev=" + v for v in vdevs] + [
+        "--", "-i", "--config", box.write(name + ".cfg", config), "--json",
+        box.path(name + ".json"), *args], stdin=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+
+
+def both_up(*halves):
+    for p in halves:
+        p.say("wait up 60s\nsay all-up\n")
+    for p in halves:
+        p.until("all-up")
+
+
+def ended(half):
+    status = half.p.wait(120)
+    half.reader.join(60)
+    said = "".join(line for line in half.lines.queue if line is not None)
+    assert status == 0, "%d: %s" % (status, said)
+
+
+@case
+def links_wait_for_a_peer_and_train_with_the_one_that_follows_it():
+    with Box() as box:
+        vdevs = [[PEERS[0][i] % (0, 0, box.path("m")),
+                  PEERS[2][i] % (1, 0, box.path("v"))] for i in range(2)]
+        left = [box, "left", vdevs[0], HALVES, "--process", "left"]
+        with prompt(box, "right", vdevs[1], HALVES, "--process",
+                    "right") as right:
+            right.until("waits for its peer")
+            with prompt(*left) as first:
+                both_up(first, right)
+                first.p.kill()
+                right.until("lost its peer: link s0-s1#")
+                right.until("lost its peer: link s0-s1#")
+            with prompt(*left) as second:
+                both_up(second, right)
+                for p in (right, second):
+                    p.say("quit\n")
+                ended(right)
+                ended(second)
+
+
+def frames_for_a_new_peer(box, serves, calls):
+    """It is killed before any is sent, and all arrive at the one after it."""
+    pcap, out = os.path.join(ROOT, "config", "demo.pcap"), box.path("out.pcap")
+    sides = [v % (0, 0, box.path("s")) for v in (serves, calls)]
+    port = [v.split(",")[0] for v in sides]
+    config = FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; },
+           { endpoint = "e1"; port = "net_pcap0"; dst = "e0"; } );
+"""
+    none = box.write("none.pcap", struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0,
+                                              65535, 1))
+    left = [box, "left", [sides[0], "net_pcap0,rx_pcap=%s,tx_pcap=%s"
+                          % (none, out)], config % port[0]]
+    with prompt(box, "right", [sides[1], "net_pcap0,rx_pcap=%s,tx_pcap=%s" % (
+            pcap, box.path("back.pcap"))], config % port[1]) as right:
+        right.until("waits for its peer")
+        with prompt(*left) as first:
+            both_up(first, right)
+            first.p.kill()
+            right.until("lost its peer: endpoint e0 has no client")
+        with prompt(*left) as second:
+            second.say("wait up 60s\nstart e0\nsay begun\n")
+            second.until("begun")
+            right.until("%s is back, at endpoint e0" % port[1])
+            right.say("rate e1 50000\nstart e1\nwait sent 60s\n"
+                      "wait drained 60s\nquit\n")
+            ended(right)
+            second.say("wait drained 60s\nquit\n")
+            ended(second)
+    same = subprocess.run([PCAP_SAME, pcap, out], capture_output=True,
+                          text=True, check=False)
+    assert same.returncode == 0, same.stdout + same.stderr
+
+
+@case
+def clients_wait_for_a_peer_and_reach_the_one_that_follows_it():
+    for serves, calls in PEERS:
+        with Box() as box:
+            frames_for_a_new_peer(box, serves, calls)
+
+
+@case
+def what_waits_for_a_peer_can_be_stopped():
+    with Box() as box, prompt(
+            box, "r", [PEERS[2][1] % (0, 0, box.path("v"))],
+            CLIENT % "net_virtio_user0") as run:
+        run.until("waits for its peer")
+        run.interrupt()
+        assert run.p.returncode == 2, run.p.returncode
 
 
 @case
