@@ -93,7 +93,7 @@ static void
 compare_burst(struct rl_prng *p, bool by_reference)
 {
 	for (size_t k = 0; k < sizeof(fast.f); k += 8)
-		rl_put64(&fast.f[0][k], rl_prng_u64(p));
+		rl_put64((uint8_t *)(void *)fast.f + k, rl_prng_u64(p));
 	memcpy(plain.f, fast.f, sizeof(fast.f));
 	both_run("tx", by_reference);
 	for (unsigned int i = 0; i < BURST; i++) {
