@@ -53,7 +53,7 @@ OPTIONAL = {
     "busybox": "busybox-static",
     "qemu-aarch64": "qemu-user",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
-    "aarch64-linux-gnu-nm": "binutils-aarch64-linux-gnu",
+    "aarch64-linux-gnu-nm": "gcc-aarch64-linux-gnu",  # it depends on binutils
 }
 # a Debian without it is none that anything can be installed on
 ALWAYS = {"apt"}
