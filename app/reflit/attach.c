@@ -422,6 +422,19 @@ attach_note_takers(struct attach *a, uint64_t start_ns)
 		note_taker(&a->dev[i], start_ns);
 }
 
+bool
+attach_waits(const struct attach *a)
+{
+	for (uint32_t i = 0; i < a->ndev; i++) {
+		const struct client_dev *c = &a->dev[i].client;
+
+		if (atomic_load(&c->waits_ns) != 0 &&
+		    atomic_load(&c->gone) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool
 peer_leaves(void *ctx, uint64_t now_ns)
 {

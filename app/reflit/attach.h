@@ -91,6 +91,12 @@ void attach_note(struct attach *a);
  */
 void attach_note_takers(struct attach *a, uint64_t start_ns);
 
+/**
+ * Control thread. Whether frames wait for a port that takes none now, and that
+ * is still waited for (taker.h).
+ */
+bool attach_waits(const struct attach *a);
+
 /** Control thread, often. Looks after peers that end and are started again. */
 void attach_peers(struct attach *a, struct host *h);
 

@@ -3,6 +3,7 @@
 """Ports over the sockets of other programs [PHY-8]: net_memif, net_vhost,
 net_virtio_user. Files that a killed process left, those of a living one, frames
 longer than a buffer, peers that come late or end and come again, and the end."""
+import json
 import os
 import signal
 import socket
@@ -243,6 +244,46 @@ def clients_wait_for_a_peer_and_reach_the_one_that_follows_it():
     for serves, calls in PEERS:
         with Box() as box:
             frames_for_a_new_peer(box, serves, calls)
+
+
+def first_frames(pcap, n):
+    """The first n frames of a capture, as a file's bytes."""
+    with open(pcap, "rb") as f:
+        data = f.read()
+    at = 24
+    for _ in range(n):
+        at += 16 + struct.unpack_from("<I", data, at + 8)[0]
+    return data[:at]
+
+
+@case
+def a_run_ends_when_its_ports_have_taken_their_frames_or_will_not():
+    """The reader is frozen. 32 frames fill the ring, 32 wait to be written, and
+    the rest with the endpoint, which has acknowledged them."""
+    with Box() as box:
+        pcap = box.path("in.pcap")
+        with open(pcap, "wb") as f:
+            f.write(first_frames(os.path.join(ROOT, "config", "demo.pcap"), 100))
+        sides = [v % (0, 0, box.path("s")) + ",rsize=5" for v in PEERS[0]]
+        config = FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "net_memif0"; dst = "e1"; },
+           { endpoint = "e1"; port = "net_pcap0"; dst = "e0"; } );
+"""
+        rx = "net_pcap0,rx_pcap=%s,tx_pcap=%s"
+        with prompt(box, "left", [sides[0], rx % (pcap, box.path("l.pcap"))],
+                    config) as left, \
+             prompt(box, "right", [sides[1], rx % (pcap, box.path("r.pcap"))],
+                    config) as right:
+            both_up(left, right)
+            os.kill(left.p.pid, signal.SIGSTOP)
+            right.say("start e1\nwait sent 60s\nwait drained 60s\nquit\n")
+            right.p.wait(120)
+            left.p.kill()
+        with open(box.path("right.json"), encoding="utf-8") as f:
+            r = json.load(f)
+        assert (r["sent_packets"], r["delivered_packets"], r["lost_packets"],
+                r["drained"]) == (100, 100, 0, True), r
+        assert r["attached"][0]["tx_not_taken"] > 0, r["attached"]
 
 
 @case
