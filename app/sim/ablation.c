@@ -92,7 +92,7 @@ switching_word(enum rl_switching s)
 
 /* The same cuts for every row: a link between switches, at any moment. */
 static int
-draw_cuts(struct rl_sim_plan *plan, const struct options *o)
+draw_cuts(struct rl_swarm_plan *plan, const struct options *o)
 {
 	const struct rl_topo *topo = &plan->cfg.topo;
 	struct rl_prng prng;

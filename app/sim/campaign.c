@@ -76,7 +76,7 @@ campaign_arguments(const struct options *o)
 
 static void
 tell_failure(const struct options *o, uint64_t seed,
-	     const struct rl_sim_verdict *v)
+	     const struct rl_swarm_verdict *v)
 {
 	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim", seed, v->why);
 	campaign_arguments(o);
@@ -87,10 +87,10 @@ tell_failure(const struct options *o, uint64_t seed,
 static uint32_t
 kinds_of(const struct rl_config *cfg)
 {
-	uint32_t kinds = (1u << RL_SIM_SW_COUNT) - 1;
+	uint32_t kinds = (1u << RL_SWARM_KIND_COUNT) - 1;
 
 	if (!cfg->link.retry) /* frames that overtake are lost then */
-		kinds &= ~(1u << RL_SIM_SW_JITTER);
+		kinds &= ~(1u << RL_SWARM_KIND_JITTER);
 	return kinds;
 }
 
@@ -105,14 +105,14 @@ static struct base {
 void
 campaign_begin(const struct setup *s)
 {
-	const struct rl_sim_plan *plan = &s->plan;
+	const struct rl_swarm_plan *plan = &s->plan;
 
 	base = (struct base){ plan->cfg.link, plan->cfg.endpoint, plan->wire,
 			      plan->load };
 }
 
 static void
-base_back(struct rl_sim_plan *plan)
+base_back(struct rl_swarm_plan *plan)
 {
 	plan->cfg.link = base.link;
 	plan->cfg.endpoint = base.endpoint;
@@ -121,7 +121,7 @@ base_back(struct rl_sim_plan *plan)
 }
 
 static int
-plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
+plan_seed(struct rl_swarm_plan *plan, const struct options *o, uint64_t seed)
 {
 	const struct rl_sim_load_cfg *l = &plan->load;
 	uint64_t span = l->stop_ns;
@@ -142,45 +142,47 @@ plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 		return 0;
 	}
 	rl_sim_faults_free(&plan->faults);
-	if (rl_sim_plan_faults(plan, seed, kinds_of(&plan->cfg), 0, span) != 0)
+	if (rl_swarm_plan_faults(plan, seed, kinds_of(&plan->cfg), 0, span) !=
+	    0)
 		return -ENOMEM;
 	plan->limit_ns = plan->heal_ns + o->drain_ns;
 	return 0;
 }
 
 int
-campaign_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
+campaign_seed(struct rl_swarm_plan *plan, const struct options *o,
+	      uint64_t seed)
 {
-	struct rl_sim_shares wide = o->wide;
+	struct rl_swarm_shares wide = o->wide;
 	int ret;
 
 	if (o->faults != NULL) /* the file says all that happens */
-		wide.pct[RL_SIM_WD_DEVICE] = wide.pct[RL_SIM_WD_REBORN] = 0;
+		wide.pct[RL_SWARM_WD_DEVICE] = wide.pct[RL_SWARM_WD_REBORN] = 0;
 	ret = plan_seed(plan, o, seed);
-	return ret != 0 ? ret : rl_sim_plan_widen(plan, seed, &wide);
+	return ret != 0 ? ret : rl_swarm_plan_widen(plan, seed, &wide);
 }
 
 /* A seed of the swarm draws its fabric as well. */
 static int
 run_swarm(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
-	  struct rl_sim_verdict *v)
+	  struct rl_swarm_verdict *v)
 {
-	static struct rl_sim_plan plan; /* large */
+	static struct rl_swarm_plan plan; /* large */
 	char err[RL_ERR_MAX];
-	int ret = rl_sim_plan_draw(&plan, seed, err);
+	int ret = rl_swarm_plan_draw(&plan, seed, err);
 
 	if (ret != 0)
 		return ret;
-	ret = rl_sim_plan_widen(&plan, seed, &o->wide);
+	ret = rl_swarm_plan_widen(&plan, seed, &o->wide);
 	if (ret == 0)
-		ret = rl_sim_plan_run(&plan, mem, v);
-	rl_sim_plan_free(&plan);
+		ret = rl_swarm_plan_run(&plan, mem, v);
+	rl_swarm_plan_free(&plan);
 	return ret;
 }
 
 int
 campaign_run(struct setup *s, const struct options *o, uint64_t seed,
-	     struct rl_sim_mem *mem, struct rl_sim_verdict *v)
+	     struct rl_sim_mem *mem, struct rl_swarm_verdict *v)
 {
 	int ret;
 
@@ -188,7 +190,7 @@ campaign_run(struct setup *s, const struct options *o, uint64_t seed,
 		return run_swarm(o, seed, mem, v);
 	base_back(&s->plan);
 	ret = campaign_seed(&s->plan, o, seed);
-	return ret != 0 ? ret : rl_sim_plan_run(&s->plan, mem, v);
+	return ret != 0 ? ret : rl_swarm_plan_run(&s->plan, mem, v);
 }
 
 static uint64_t
@@ -252,7 +254,7 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 	  struct tally *t)
 {
 	const uint64_t start = wall_ns();
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	struct progress far;
 	char failed[40];
 	int ret = 0;

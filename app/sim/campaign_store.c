@@ -34,7 +34,7 @@ struct result {
 };
 
 static void
-add_hash(uint64_t *h, const struct rl_sim_verdict *v)
+add_hash(uint64_t *h, const struct rl_swarm_verdict *v)
 {
 	uint64_t state = *h ^ v->hash;
 
@@ -55,7 +55,7 @@ run_block(void *ctx, void *to)
 	struct camp *c = ctx;
 	struct result *r = to;
 	const struct tally_of of = block_of(c);
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	struct tally t;
 	json_t *report;
 	size_t n;
@@ -94,7 +94,7 @@ static int
 run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 {
 	const uint64_t first = c->seed;
-	struct rl_sim_verdict *v = malloc(sizeof(*v));
+	struct rl_swarm_verdict *v = malloc(sizeof(*v));
 	int ret = v == NULL ? -ENOMEM : 0;
 
 	for (uint64_t i = 0; i < t->of.seeds && ret == 0; i++) {

@@ -140,7 +140,7 @@ outcome_why(const struct outcome *out, char *why, size_t len)
 }
 
 static int
-run_plain(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+run_plain(const struct rl_swarm_plan *plan, struct rl_sim_mem *mem,
 	  struct judged *j)
 {
 	const struct setup s = { .plan = *plan, .threads = 1 };
@@ -161,16 +161,16 @@ run_plain(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 static int
 run_judged(void *ctx, void *result)
 {
-	const struct rl_sim_plan *plan = ctx;
+	const struct rl_swarm_plan *plan = ctx;
 	struct judged *j = result;
 	struct rl_sim_mem mem;
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	int ret = rl_sim_mem_init(&mem);
 
 	if (ret == 0 && plan->heal_ns == 0)
 		return run_plain(plan, &mem, j);
 	if (ret == 0)
-		ret = rl_sim_plan_run(plan, &mem, &v);
+		ret = rl_swarm_plan_run(plan, &mem, &v);
 	if (ret != 0)
 		return ret;
 	j->ok = v.ok;
@@ -197,9 +197,9 @@ judge_died(int sig, char *why, size_t len)
 }
 
 int
-judge_plan(const struct rl_sim_plan *plan, struct judged *j)
+judge_plan(const struct rl_swarm_plan *plan, struct judged *j)
 {
-	struct rl_sim_plan copy = *plan; /* the same arrays */
+	struct rl_swarm_plan copy = *plan; /* the same arrays */
 	int sig, ret;
 
 	memset(j, 0, sizeof(*j));
@@ -216,7 +216,7 @@ judge_plan(const struct rl_sim_plan *plan, struct judged *j)
 int
 judge_read(struct setup *s, const char *fabric, const char *faults)
 {
-	struct rl_sim_plan *plan = &s->plan;
+	struct rl_swarm_plan *plan = &s->plan;
 	struct rl_config *cfg = &plan->cfg;
 	char err[RL_ERR_MAX + 1024];
 	bool run = false;
@@ -225,8 +225,8 @@ judge_read(struct setup *s, const char *fabric, const char *faults)
 	if (rl_config_read_text("fabric", fabric, strlen(fabric), cfg, err,
 				sizeof(err)) != 0)
 		return -EINVAL;
-	if (rl_sim_case_text("faults", faults, strlen(faults), plan, &run, err,
-			     sizeof(err)) != 0 ||
+	if (rl_swarm_case_text("faults", faults, strlen(faults), plan, &run,
+			       err, sizeof(err)) != 0 ||
 	    !run ||
 	    rl_route_setup(&cfg->topo, cfg->engine,
 			   rl_min_u32(cfg->vls, cfg->link.vcs),

@@ -24,7 +24,7 @@ struct judged {
  * the plan says when faults heal, else as a run of reflit-sim.
  * @return 0; a negative errno: it could not be run
  */
-int judge_plan(const struct rl_sim_plan *plan, struct judged *j);
+int judge_plan(const struct rl_swarm_plan *plan, struct judged *j);
 
 /** Reads a case into @p s, which setup_close() frees. @return 0; -EINVAL */
 int judge_read(struct setup *s, const char *fabric, const char *faults);

@@ -156,7 +156,7 @@ wide_of(RL_UNUSED const struct opt *opt, const char *text, void *to)
 	struct options *o = to;
 
 	o->wide_text = text;
-	return rl_sim_wide_parse(text, &o->wide);
+	return rl_swarm_wide_parse(text, &o->wide);
 }
 
 /* Longer than other times: "90s", "20min", "8h". */

@@ -66,7 +66,7 @@ json_t *
 report_json(const struct setup *s, const struct options *o,
 	    struct outcome *out)
 {
-	const struct rl_sim_verdict *v = &out->v;
+	const struct rl_swarm_verdict *v = &out->v;
 	json_t *root = json_object();
 
 	set_packets(root, &v->load, s->oversize);
@@ -132,7 +132,7 @@ print_unsent(const struct rl_sim_load_stats *l)
 void
 report_print(const struct setup *s, const struct outcome *out)
 {
-	const struct rl_sim_verdict *v = &out->v;
+	const struct rl_swarm_verdict *v = &out->v;
 	const struct rl_sim_load_stats *l = &v->load;
 
 	if (s->oversize != 0)

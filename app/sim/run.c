@@ -189,7 +189,7 @@ parts_ok(const struct run *r)
 static bool
 run_to_end(struct run *r, const struct options *o)
 {
-	const struct rl_sim_plan *plan = &r->s->plan;
+	const struct rl_swarm_plan *plan = &r->s->plan;
 	const uint64_t stop_ns = plan->load.stop_ns;
 	/* until then, things happen by themselves */
 	uint64_t quiet = rl_max_u64(rl_sim_faults_end(&plan->faults),
@@ -257,7 +257,7 @@ take_window(const struct run *r, struct outcome *out)
 static void
 take_outcome(struct run *r, bool json, struct outcome *out)
 {
-	struct rl_sim_verdict *v = &out->v;
+	struct rl_swarm_verdict *v = &out->v;
 	const struct rl_failover *f = rl_sim_failovers(r->sim, &v->failovers);
 
 	out->elapsed_ns = rl_sim_now(r->sim);
@@ -293,12 +293,12 @@ static int
 run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 	bool json, struct outcome *out)
 {
-	const struct rl_sim_plan *plan = &r->s->plan;
+	const struct rl_swarm_plan *plan = &r->s->plan;
 	const struct rl_role_sink sink = sink_of(r);
 	struct rl_sim_params p;
 	int ret;
 
-	rl_sim_plan_params(plan, mem, &p);
+	rl_swarm_plan_params(plan, mem, &p);
 	rl_sim_load_serve(r->load, &p);
 	p.apart = true;
 	p.threads = r->s->threads;
@@ -347,7 +347,7 @@ int
 run_case(const struct setup *s, const struct options *o,
 	 struct rl_sim_mem *mem, struct outcome *out)
 {
-	struct rl_sim_plan plan = s->plan; /* the same arrays */
+	struct rl_swarm_plan plan = s->plan; /* the same arrays */
 	struct run r = { .s = s, .out = out, .events = o->events };
 	const struct rl_role_sink sink = sink_of(&r);
 	int ret;
@@ -359,7 +359,7 @@ run_case(const struct setup *s, const struct options *o,
 		return ret;
 	plan.sink = &sink;
 	plan.tap = r.trace == NULL ? NULL : flit_trace_tap(r.trace);
-	ret = rl_sim_plan_run(&plan, mem, &out->v);
+	ret = rl_swarm_plan_run(&plan, mem, &out->v);
 	close_trace(&r, o);
 	return ret;
 }

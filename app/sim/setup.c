@@ -34,7 +34,7 @@ set_profile(struct rl_config *cfg, const char *name)
 }
 
 static int
-set_routes(struct rl_sim_plan *plan, const struct options *o)
+set_routes(struct rl_swarm_plan *plan, const struct options *o)
 {
 	const struct rl_config *cfg = &plan->cfg;
 	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
@@ -71,7 +71,7 @@ cpu_clock(RL_UNUSED void *ctx)
 }
 
 static void
-set_wire(struct rl_sim_plan *plan, const struct options *o)
+set_wire(struct rl_swarm_plan *plan, const struct options *o)
 {
 	rl_sim_wire_defaults(&plan->wire);
 	if (o->latency_ns != RL_NEVER)
@@ -156,7 +156,7 @@ set_window(struct rl_sim_load_cfg *c, const struct options *o)
 static int
 set_load(struct setup *s, const struct options *o)
 {
-	struct rl_sim_plan *plan = &s->plan;
+	struct rl_swarm_plan *plan = &s->plan;
 	const uint32_t most = plan->cfg.link.max_packet_flits;
 	const uint64_t warmup = o->warmup_ns == RL_NEVER ? 0 : o->warmup_ns;
 	struct rl_sim_load_cfg *c = &plan->load;
@@ -228,8 +228,8 @@ set_up(struct setup *s, const struct options *o)
 	if (set_load(s, o) != 0)
 		return EXIT_UNUSABLE;
 	if (o->faults != NULL &&
-	    rl_sim_case_read(o->faults, &s->plan, &s->run, err, sizeof(err)) !=
-		    0)
+	    rl_swarm_case_read(o->faults, &s->plan, &s->run, err,
+			       sizeof(err)) != 0)
 		return say_error(EXIT_UNUSABLE, "%s\n", err);
 	if (s->run && options_of_run(o) != NULL)
 		return say_error(EXIT_UNUSABLE, "reflit-sim: %s: its `run` "

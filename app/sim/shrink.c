@@ -49,7 +49,7 @@ unusable(const char *why)
 }
 
 static struct size
-size_of(const struct rl_sim_plan *plan, uint64_t sent)
+size_of(const struct rl_swarm_plan *plan, uint64_t sent)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
 	struct size z = {
@@ -69,11 +69,11 @@ size_of(const struct rl_sim_plan *plan, uint64_t sent)
 
 /* Judges a plan as the files that it would become. @return 0 or -errno */
 static int
-judge_files(const struct rl_sim_plan *plan, struct judged *j)
+judge_files(const struct rl_swarm_plan *plan, struct judged *j)
 {
 	static struct setup s; /* large */
-	char *fabric = rl_sim_case_fabric(plan);
-	char *faults = rl_sim_case_faults(plan);
+	char *fabric = rl_swarm_case_fabric(plan);
+	char *faults = rl_swarm_case_faults(plan);
 	int ret = -ENOMEM;
 
 	memset(j, 0, sizeof(*j));
@@ -89,7 +89,7 @@ judge_files(const struct rl_sim_plan *plan, struct judged *j)
 }
 
 static bool
-fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
+fails(void *ctx, const struct rl_swarm_plan *plan, uint64_t *sent)
 {
 	struct job *job = ctx;
 	struct judged j;
@@ -103,7 +103,7 @@ fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
 
 /* Files leave out part of a plan: tries a few seeds until one fails alike. */
 static bool
-first_seed(struct job *job, struct rl_sim_plan *plan)
+first_seed(struct job *job, struct rl_swarm_plan *plan)
 {
 	const uint64_t own = plan->seed;
 	uint64_t sent;
@@ -117,25 +117,25 @@ first_seed(struct job *job, struct rl_sim_plan *plan)
 }
 
 static int
-shrink_within(struct job *job, struct rl_sim_plan *plan, uint64_t rest_ns)
+shrink_within(struct job *job, struct rl_swarm_plan *plan, uint64_t rest_ns)
 {
 	const uint64_t most = job->o->runs != 0 ? job->o->runs : RUNS_DEFAULT;
-	struct rl_sim_shrink s = {
+	struct rl_swarm_shrink s = {
 		.fails = fails, .ctx = job, .most = (uint32_t)most,
 	};
 
 	plan->limit_ns = plan->heal_ns + rest_ns;
-	return first_seed(job, plan) ? rl_sim_shrink(&s, plan) : -ENOENT;
+	return first_seed(job, plan) ? rl_swarm_shrink(&s, plan) : -ENOENT;
 }
 
 /* With a shorter wait first; and if that misleads, once more. */
 static int
 search(struct job *job, struct setup *s)
 {
-	struct rl_sim_plan *plan = &s->plan;
+	struct rl_swarm_plan *plan = &s->plan;
 	const uint64_t rest_ns = plan->limit_ns - plan->heal_ns;
-	char *fabric = rl_sim_case_fabric(plan);
-	char *faults = rl_sim_case_faults(plan);
+	char *fabric = rl_swarm_case_fabric(plan);
+	char *faults = rl_swarm_case_faults(plan);
 	uint64_t sent;
 	int ret = fabric == NULL || faults == NULL ? -ENOMEM : -EAGAIN;
 
@@ -193,13 +193,13 @@ print_size(const char *what, const struct size *z)
 }
 
 static int
-write_case(const struct job *job, const struct rl_sim_plan *plan,
+write_case(const struct job *job, const struct rl_swarm_plan *plan,
 	   const struct judged *j, const struct size *was)
 {
 	const char *dir = job->o->out;
 	const struct size left = size_of(plan, j->sent);
-	char *fabric = rl_sim_case_fabric(plan);
-	char *faults = rl_sim_case_faults(plan);
+	char *fabric = rl_swarm_case_fabric(plan);
+	char *faults = rl_swarm_case_faults(plan);
 	char report[4200];
 	int ret = write_file(dir, "fabric.cfg", fabric);
 
@@ -308,9 +308,9 @@ open_plan(struct setup *s, struct options *o)
 	}
 	if (o->config == NULL) {
 		memset(s, 0, sizeof(*s));
-		ret = rl_sim_plan_draw(&s->plan, o->seed, err);
+		ret = rl_swarm_plan_draw(&s->plan, o->seed, err);
 		if (ret == 0)
-			ret = rl_sim_plan_widen(&s->plan, o->seed, &o->wide);
+			ret = rl_swarm_plan_widen(&s->plan, o->seed, &o->wide);
 		return ret == 0 ? EXIT_KEPT : unusable(strerror(-ret));
 	}
 	ret = setup_open(s, o);

@@ -78,7 +78,7 @@ struct options {
 	char *const *words;	/**< that are no options */
 	int nwords;
 	const char *wide_text;	/**< --wide; NULL: the plain swarm */
-	struct rl_sim_shares wide;
+	struct rl_swarm_shares wide;
 	uint64_t shard;		/**< of shards, from 0 */
 	uint64_t shards;	/**< 1: not given */
 	uint64_t cuts;		/**< of the ablation; 0: not given */
@@ -103,7 +103,7 @@ struct options {
 
 /** All inputs of a run. Zeroed: nothing to free. */
 struct setup {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	struct rl_sim_trace trace;
 	uint8_t *trace_bytes;
 	uint64_t *trace_off;
@@ -141,7 +141,8 @@ int pairs_read(struct setup *s, const char *path, char *err, size_t errlen);
 
 /** The result of a run. */
 struct outcome {
-	struct rl_sim_verdict v; /**< why: only what broke, not what was lost */
+	struct rl_swarm_verdict
+		v; /**< why: only what broke, not what was lost */
 	uint64_t elapsed_ns;
 	uint64_t wall_ns;
 	bool at_rest;
@@ -193,13 +194,13 @@ int report_write(json_t *root, const char *path);
 
 int campaign(struct setup *s, const struct options *o);
 /** Makes an open setup's plan that of one seed. @return 0 or -ENOMEM */
-int campaign_seed(struct rl_sim_plan *plan, const struct options *o,
+int campaign_seed(struct rl_swarm_plan *plan, const struct options *o,
 		  uint64_t seed);
 /** Before campaign_run(), once. @p s: zeroed for seeds of the swarm alone */
 void campaign_begin(const struct setup *s);
 /** Runs and judges one seed. @return 0 or -errno */
 int campaign_run(struct setup *s, const struct options *o, uint64_t seed,
-		 struct rl_sim_mem *mem, struct rl_sim_verdict *v);
+		 struct rl_sim_mem *mem, struct rl_swarm_verdict *v);
 /** A hash of all that makes a run but its seed. */
 uint64_t campaign_settings(const struct options *o);
 /** Prints the arguments that make a run of the campaign, a space before each. */

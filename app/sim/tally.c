@@ -51,7 +51,7 @@ tally_free(struct tally *t)
 }
 
 void
-tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
+tally_add(struct tally *t, uint64_t seed, const struct rl_swarm_verdict *v)
 {
 	char shape[sizeof(v->why)];
 

@@ -41,7 +41,8 @@ void tally_init(struct tally *t, const struct tally_of *of);
 void tally_free(struct tally *t);
 
 /** Adds the result of one seed. */
-void tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v);
+void tally_add(struct tally *t, uint64_t seed,
+	       const struct rl_swarm_verdict *v);
 
 /** Adds a later block of the same campaign. */
 void tally_merge(struct tally *to, const struct tally *from);

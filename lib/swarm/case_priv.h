@@ -18,6 +18,6 @@ void case_put(struct case_text *to, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /** Lines `run KEY=VALUE ...` of all that is no default. */
-void case_settings(struct case_text *to, const struct rl_sim_plan *plan);
+void case_settings(struct case_text *to, const struct rl_swarm_plan *plan);
 
 #endif /* CASE_PRIV_H */

@@ -12,7 +12,7 @@
 #define FILE_MAX_BYTES (16u << 20)
 
 struct reading {
-	struct rl_sim_plan *plan;
+	struct rl_swarm_plan *plan;
 	bool *run; /* there was a line */
 };
 
@@ -22,7 +22,7 @@ begin(void *ctx)
 	const struct reading *r = ctx;
 
 	if (!*r->run)
-		rl_sim_settings_defaults(r->plan);
+		rl_swarm_settings_defaults(r->plan);
 	*r->run = true;
 }
 
@@ -31,7 +31,7 @@ take(void *ctx, const char *key, const char *value)
 {
 	const struct reading *r = ctx;
 
-	return rl_sim_setting_take(r->plan, key, value);
+	return rl_swarm_setting_take(r->plan, key, value);
 }
 
 static int
@@ -39,12 +39,13 @@ check(void *ctx, char *err)
 {
 	const struct reading *r = ctx;
 
-	return rl_sim_settings_check(r->plan, err);
+	return rl_swarm_settings_check(r->plan, err);
 }
 
 int
-rl_sim_case_text(const char *name, const char *text, size_t len,
-		 struct rl_sim_plan *plan, bool *run, char *err, size_t errlen)
+rl_swarm_case_text(const char *name, const char *text, size_t len,
+		   struct rl_swarm_plan *plan, bool *run, char *err,
+		   size_t errlen)
 {
 	struct reading r = { plan, run };
 	const struct rl_sim_run_lines lines = { &r, begin, take, check };
@@ -55,7 +56,7 @@ rl_sim_case_text(const char *name, const char *text, size_t len,
 }
 
 int
-rl_sim_case_read(const char *path, struct rl_sim_plan *plan, bool *run,
+rl_swarm_case_read(const char *path, struct rl_swarm_plan *plan, bool *run,
 		 char *err, size_t errlen)
 {
 	char *text = NULL;
@@ -69,7 +70,7 @@ rl_sim_case_read(const char *path, struct rl_sim_plan *plan, bool *run,
 			 ret == -EFBIG ? "more than 16 MiB"
 				       : rl_infile_error(ret));
 	else
-		ret = rl_sim_case_text(path, text, len, plan, run, err,
+		ret = rl_swarm_case_text(path, text, len, plan, run, err,
 				       errlen);
 	free(text);
 	return ret;

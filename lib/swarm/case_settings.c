@@ -14,12 +14,12 @@
 #define SETTINGS_A_LINE 6
 
 #define AT(field)                                                              \
-	.offset = offsetof(struct rl_sim_plan, field),                         \
-	.size = sizeof(((struct rl_sim_plan *)0)->field)
+	.offset = offsetof(struct rl_swarm_plan, field),                       \
+	.size = sizeof(((struct rl_swarm_plan *)0)->field)
 #define MAY(k, field) { .key = k, AT(field) }
 #define MUST(k, field) { .key = k, AT(field), .needed = true }
 
-static const struct rl_sim_setting settings[] = {
+static const struct rl_swarm_setting settings[] = {
 	MUST("seed", seed),
 	{ .key = "traffic", AT(load.pattern.kind), .word = true },
 	MAY("hot_pct", load.pattern.hot_pct),
@@ -71,15 +71,15 @@ static const struct rl_sim_setting settings[] = {
 	MUST("strict_order", strict_order),
 };
 
-const struct rl_sim_setting *
-rl_sim_settings(size_t *n)
+const struct rl_swarm_setting *
+rl_swarm_settings(size_t *n)
 {
 	*n = RL_ARRAY_SIZE(settings);
 	return settings;
 }
 
 void
-rl_sim_settings_defaults(struct rl_sim_plan *plan)
+rl_swarm_settings_defaults(struct rl_swarm_plan *plan)
 {
 	char *base = (char *)plan;
 
@@ -98,7 +98,7 @@ rl_sim_settings_defaults(struct rl_sim_plan *plan)
 }
 
 static uint64_t
-number_of(const struct rl_sim_plan *plan, const struct rl_sim_setting *s)
+number_of(const struct rl_swarm_plan *plan, const struct rl_swarm_setting *s)
 {
 	uint64_t v = 0;
 
@@ -107,7 +107,7 @@ number_of(const struct rl_sim_plan *plan, const struct rl_sim_setting *s)
 }
 
 static int
-take_number(struct rl_sim_plan *plan, const struct rl_sim_setting *s,
+take_number(struct rl_swarm_plan *plan, const struct rl_swarm_setting *s,
 	    const char *value)
 {
 	unsigned long long v;
@@ -134,10 +134,10 @@ take_number(struct rl_sim_plan *plan, const struct rl_sim_setting *s,
 }
 
 int
-rl_sim_setting_take(struct rl_sim_plan *plan, const char *key,
+rl_swarm_setting_take(struct rl_swarm_plan *plan, const char *key,
 		    const char *value)
 {
-	const struct rl_sim_setting *s = settings;
+	const struct rl_swarm_setting *s = settings;
 	int ret = 0;
 
 	while (s < settings + RL_ARRAY_SIZE(settings) &&
@@ -162,7 +162,7 @@ rl_sim_setting_take(struct rl_sim_plan *plan, const char *key,
 }
 
 int
-rl_sim_settings_check(const struct rl_sim_plan *plan, char *err)
+rl_swarm_settings_check(const struct rl_swarm_plan *plan, char *err)
 {
 	const struct rl_sim_load_cfg *c = &plan->load;
 	const struct rl_sim_wire_cfg *w = &plan->wire;
@@ -191,18 +191,18 @@ rl_sim_settings_check(const struct rl_sim_plan *plan, char *err)
 }
 
 void
-case_settings(struct case_text *to, const struct rl_sim_plan *plan)
+case_settings(struct case_text *to, const struct rl_swarm_plan *plan)
 {
-	struct rl_sim_plan *plain = calloc(1, sizeof(*plain));
+	struct rl_swarm_plan *plain = calloc(1, sizeof(*plain));
 	char real[32];
 	unsigned int n = 0;
 
 	to->bad |= plain == NULL;
 	if (plain == NULL)
 		return;
-	rl_sim_settings_defaults(plain);
+	rl_swarm_settings_defaults(plain);
 	for (size_t i = 0; i < RL_ARRAY_SIZE(settings); i++) {
-		const struct rl_sim_setting *s = &settings[i];
+		const struct rl_swarm_setting *s = &settings[i];
 		const uint64_t v = number_of(plan, s);
 
 		if (v == number_of(plain, s) && i != 0)

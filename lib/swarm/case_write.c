@@ -153,7 +153,7 @@ finish(struct case_text *to)
 }
 
 char *
-rl_sim_case_fabric(const struct rl_sim_plan *plan)
+rl_swarm_case_fabric(const struct rl_swarm_plan *plan)
 {
 	struct case_text to = { 0 };
 
@@ -171,7 +171,7 @@ rl_sim_case_fabric(const struct rl_sim_plan *plan)
 }
 
 char *
-rl_sim_case_faults(const struct rl_sim_plan *plan)
+rl_swarm_case_faults(const struct rl_swarm_plan *plan)
 {
 	struct case_text to = { 0 };
 	char line[512];

@@ -39,7 +39,7 @@ draw_doze(uint64_t seed)
 }
 
 static void
-draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
+draw_host(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	rl_sim_wire_defaults(&plan->wire);
 	plan->wire.latency_ns = plan_log(prng, 10, 2000);
@@ -74,7 +74,7 @@ draw_requests(uint64_t seed)
 }
 
 static uint64_t
-draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
+draw_load(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	static const double loads[] = { 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0 };
 	struct rl_sim_load_cfg *c = &plan->load;
@@ -120,7 +120,7 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* Draws the properties that others depend on. */
 static void
-draw_kind(struct rl_sim_plan *plan, struct rl_prng *prng)
+draw_kind(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	plan->cfg.vls = RL_VCS;
 	plan->cfg.endpoint.retry = plan_one_in(prng, 2);
@@ -131,7 +131,7 @@ draw_kind(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* Failures one at a time, and traffic for as long as they last. */
 static int
-draw_strict(struct rl_sim_plan *plan, struct rl_prng *prng)
+draw_strict(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_sim_load_cfg *c = &plan->load;
 	int err = 0;
@@ -155,7 +155,7 @@ draw_strict(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-check(const struct rl_sim_plan *plan, char *err)
+check(const struct rl_swarm_plan *plan, char *err)
 {
 	const char *key;
 
@@ -166,9 +166,9 @@ check(const struct rl_sim_plan *plan, char *err)
 }
 
 int
-rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
+rl_swarm_plan_draw(struct rl_swarm_plan *plan, uint64_t seed, char *err)
 {
-	uint32_t kinds = (1u << RL_SIM_SW_COUNT) - 1;
+	uint32_t kinds = (1u << RL_SWARM_KIND_COUNT) - 1;
 	struct rl_prng prng;
 	uint64_t span;
 	int ret;
@@ -196,7 +196,7 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 	if (plan->strict_order)
 		ret = draw_strict(plan, &prng);
 	else
-		ret = rl_sim_plan_faults(plan, seed, kinds,
+		ret = rl_swarm_plan_faults(plan, seed, kinds,
 					 plan->load.start_ns,
 					 plan->load.start_ns + span +
 						 span / 2);
@@ -209,12 +209,12 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 	return 0;
 
 err_free:
-	rl_sim_plan_free(plan);
+	rl_swarm_plan_free(plan);
 	return ret;
 }
 
 void
-rl_sim_plan_free(struct rl_sim_plan *plan)
+rl_swarm_plan_free(struct rl_swarm_plan *plan)
 {
 	rl_route_free(plan->route);
 	rl_topo_free(&plan->cfg.topo);

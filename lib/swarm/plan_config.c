@@ -89,7 +89,7 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
  * drop none.
  */
 static void
-link_init_action(struct rl_sim_plan *plan)
+link_init_action(struct rl_swarm_plan *plan)
 {
 	struct rl_link_cfg *c = &plan->cfg.link;
 	struct rl_prng prng;
@@ -108,7 +108,7 @@ link_init_action(struct rl_sim_plan *plan)
  * any outage here, or give up early, or find no room and are reported.
  */
 static void
-link_wait(struct rl_sim_plan *plan)
+link_wait(struct rl_swarm_plan *plan)
 {
 	struct rl_link_cfg *c = &plan->cfg.link;
 	struct rl_prng prng;
@@ -130,7 +130,7 @@ link_wait(struct rl_sim_plan *plan)
 }
 
 void
-plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
+plan_link(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *c = &plan->cfg.link;
 
@@ -195,7 +195,7 @@ draw_windows(struct rl_ep_cfg *c, uint64_t seed)
 
 /* Needs the link group, because its longest packet must fit. */
 void
-plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
+plan_endpoint(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_ep_cfg *c = &plan->cfg.endpoint;
 	const uint32_t p = plan->cfg.link.max_packet_flits;

@@ -79,7 +79,7 @@ shape_build(const struct shape *shape, struct rl_topo *topo, char *err)
 }
 
 static int
-grid_build(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
+grid_build(struct rl_swarm_plan *plan, struct rl_prng *prng, char *err)
 {
 	static const struct {
 		const char *name;
@@ -109,7 +109,7 @@ grid_build(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
 }
 
 int
-plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
+plan_fabric(struct rl_swarm_plan *plan, struct rl_prng *prng, char *err)
 {
 	int ret;
 

@@ -8,7 +8,7 @@
 #include "plan_priv.h"
 
 struct draw {
-	struct rl_sim_plan *plan;
+	struct rl_swarm_plan *plan;
 	struct rl_prng prng;
 	uint32_t kinds; /* kinds in this run */
 	uint64_t from_ns;
@@ -17,7 +17,7 @@ struct draw {
 };
 
 static bool
-has(const struct draw *d, enum rl_sim_swarm kind)
+has(const struct draw *d, enum rl_swarm_kind kind)
 {
 	return d->kinds & 1u << kind;
 }
@@ -38,7 +38,7 @@ pick_link(struct draw *d)
 	for (unsigned int tries = 0; tries < 32; tries++) {
 		link = rl_prng_below(&d->prng, topo->nlink);
 		if (topo->link[link].kind == RL_LINK_ISL ||
-		    has(d, RL_SIM_SW_ENDPOINT))
+		    has(d, RL_SWARM_KIND_ENDPOINT))
 			break;
 	}
 	return link;
@@ -69,13 +69,13 @@ draw_cut(struct draw *d, uint32_t link, uint64_t t_ns)
 						   : RL_SIM_FLIGHT_ARRIVE,
 	};
 
-	if (has(d, RL_SIM_SW_ONEWAY) &&
-	    (!has(d, RL_SIM_SW_CUT) || plan_one_in(&d->prng, 2)))
+	if (has(d, RL_SWARM_KIND_ONEWAY) &&
+	    (!has(d, RL_SWARM_KIND_CUT) || plan_one_in(&d->prng, 2)))
 		f.dirs = 1u << rl_prng_below(&d->prng, 2);
-	f.silent = has(d, RL_SIM_SW_SILENT) && plan_one_in(&d->prng, 2);
-	if (has(d, RL_SIM_SW_LATE) && !plan_one_in(&d->prng, 3))
+	f.silent = has(d, RL_SWARM_KIND_SILENT) && plan_one_in(&d->prng, 2);
+	if (has(d, RL_SWARM_KIND_LATE) && !plan_one_in(&d->prng, 3))
 		f.flight = RL_SIM_FLIGHT_LATE;
-	if (has(d, RL_SIM_SW_NTH) && plan_one_in(&d->prng, 2)) {
+	if (has(d, RL_SWARM_KIND_NTH) && plan_one_in(&d->prng, 2)) {
 		f.nth = (uint32_t)plan_log(&d->prng, 1, 200);
 		f.nth_flit = plan_one_in(&d->prng, 2);
 		f.counts = (uint8_t)rl_prng_below(&d->prng, 2);
@@ -133,7 +133,7 @@ draw_flaps(struct draw *d)
 }
 
 static uint32_t
-rate(struct draw *d, enum rl_sim_swarm kind, uint32_t most)
+rate(struct draw *d, enum rl_swarm_kind kind, uint32_t most)
 {
 	if (!has(d, kind) || plan_one_in(&d->prng, 4))
 		return 0;
@@ -161,13 +161,13 @@ draw_noise(struct draw *d)
 		RL_SIM_NOISE);
 	struct rl_sim_noise *n = &f.noise;
 
-	n->loss_ppb = rate(d, RL_SIM_SW_LOSS, 300000000);
-	n->corrupt_ppb = rate(d, RL_SIM_SW_CORRUPT, 300000000);
-	n->dup_ppb = rate(d, RL_SIM_SW_DUP, 300000000);
-	n->jitter_ppb = rate(d, RL_SIM_SW_JITTER, 300000000);
+	n->loss_ppb = rate(d, RL_SWARM_KIND_LOSS, 300000000);
+	n->corrupt_ppb = rate(d, RL_SWARM_KIND_CORRUPT, 300000000);
+	n->dup_ppb = rate(d, RL_SWARM_KIND_DUP, 300000000);
+	n->jitter_ppb = rate(d, RL_SWARM_KIND_JITTER, 300000000);
 	n->jitter_ns = plan_log(&d->prng, 10, 5000);
 	if (d->plan->cfg.topo.link[f.link].kind == RL_LINK_ISL)
-		n->soft_ppb = rate(d, RL_SIM_SW_SOFT, 100000000);
+		n->soft_ppb = rate(d, RL_SWARM_KIND_SOFT, 100000000);
 	n->burst_bytes = (uint16_t)plan_log(&d->prng, 1, 16);
 	n->where = (uint8_t)rl_prng_below(&d->prng, 8);
 	/* an RXL hop drops what FEC cannot correct: make some */
@@ -291,14 +291,14 @@ strict_duel(struct draw *d, uint64_t t)
 }
 
 uint64_t
-plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
+plan_strict_faults(struct rl_swarm_plan *plan, struct rl_prng *prng, int *err)
 {
 	struct draw d = { .plan = plan, .prng = *prng };
 	uint64_t t = plan->load.start_ns;
 
 	d.kinds = (uint32_t)rl_prng_u64(prng);
-	d.kinds |= 1u << RL_SIM_SW_CUT | 1u << RL_SIM_SW_NTH;
-	d.kinds &= ~(1u << RL_SIM_SW_ENDPOINT);
+	d.kinds |= 1u << RL_SWARM_KIND_CUT | 1u << RL_SWARM_KIND_NTH;
+	d.kinds &= ~(1u << RL_SWARM_KIND_ENDPOINT);
 	if (plan_one_in(&d.prng, 3)) {
 		t = strict_duel(&d, t);
 		*err = d.err;
@@ -323,31 +323,34 @@ plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 }
 
 int
-rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
+rl_swarm_plan_faults(struct rl_swarm_plan *plan, uint64_t seed, uint32_t kinds,
 		   uint64_t from_ns, uint64_t to_ns)
 {
 	struct draw d = { .plan = plan, .from_ns = from_ns, .to_ns = to_ns };
 
 	rl_prng_seed(&d.prng, seed ^ 0xfa017);
 	if (!plan_one_in(&d.prng, 12))
-		for (unsigned int k = 0; k < RL_SIM_SW_COUNT; k++)
+		for (unsigned int k = 0; k < RL_SWARM_KIND_COUNT; k++)
 			if (rl_prng_below(&d.prng, 100) < 35)
 				d.kinds |= 1u << k;
 	if (!plan->cfg.link.retry && plan_one_in(&d.prng, 2))
-		d.kinds |= 1u << RL_SIM_SW_CORRUPT;
+		d.kinds |= 1u << RL_SWARM_KIND_CORRUPT;
 	d.kinds &= kinds;
-	draw_some(&d, has(&d, RL_SIM_SW_CUT) || has(&d, RL_SIM_SW_ONEWAY), 3,
-		  draw_outage);
-	draw_some(&d, has(&d, RL_SIM_SW_FLAP), 2, draw_flaps);
 	draw_some(&d,
-		  has(&d, RL_SIM_SW_LOSS) || has(&d, RL_SIM_SW_CORRUPT) ||
-			  has(&d, RL_SIM_SW_DUP) ||
-			  has(&d, RL_SIM_SW_JITTER) || has(&d, RL_SIM_SW_SOFT),
+		  has(&d, RL_SWARM_KIND_CUT) || has(&d, RL_SWARM_KIND_ONEWAY),
+		  3, draw_outage);
+	draw_some(&d, has(&d, RL_SWARM_KIND_FLAP), 2, draw_flaps);
+	draw_some(&d,
+		  has(&d, RL_SWARM_KIND_LOSS) ||
+			  has(&d, RL_SWARM_KIND_CORRUPT) ||
+			  has(&d, RL_SWARM_KIND_DUP) ||
+			  has(&d, RL_SWARM_KIND_JITTER) ||
+			  has(&d, RL_SWARM_KIND_SOFT),
 		  4, draw_noise);
-	draw_some(&d, has(&d, RL_SIM_SW_STALL), 3, draw_stall);
-	draw_some(&d, has(&d, RL_SIM_SW_DROP), 4, draw_drop);
-	draw_some(&d, has(&d, RL_SIM_SW_COMMAND), 2, draw_command);
-	if (has(&d, RL_SIM_SW_SOFT)) {
+	draw_some(&d, has(&d, RL_SWARM_KIND_STALL), 3, draw_stall);
+	draw_some(&d, has(&d, RL_SWARM_KIND_DROP), 4, draw_drop);
+	draw_some(&d, has(&d, RL_SWARM_KIND_COMMAND), 2, draw_command);
+	if (has(&d, RL_SWARM_KIND_SOFT)) {
 		plan->soft_errors = true;
 		plan->reports_ok = true;
 	}

@@ -16,7 +16,7 @@
 #include "plan_priv.h"
 
 struct resil {
-	struct rl_sim_plan *plan;
+	struct rl_swarm_plan *plan;
 	struct rl_prng prng;
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -222,7 +222,7 @@ draw_late(struct resil *r)
 }
 
 void
-plan_let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
+plan_let_reports(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	plan->reports_ok = true;
 	plan->cfg.endpoint.give_up_ns =
@@ -232,7 +232,7 @@ plan_let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 void
-plan_detect(struct rl_sim_plan *plan)
+plan_detect(struct rl_swarm_plan *plan)
 {
 	if (plan->cfg.link.keepalive_dead_ns != 0)
 		return;
@@ -241,7 +241,7 @@ plan_detect(struct rl_sim_plan *plan)
 }
 
 int
-plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
+plan_resil(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct resil r = {
 		.plan = plan,

@@ -22,10 +22,10 @@
 #define SETTLE_STEP_NS 20000
 
 struct run {
-	const struct rl_sim_plan *plan;
+	const struct rl_swarm_plan *plan;
 	struct rl_sim *sim;
 	struct rl_sim_load *load;
-	struct rl_sim_verdict *v;
+	struct rl_swarm_verdict *v;
 };
 
 #define FAIL(v, ...)                                                           \
@@ -50,7 +50,7 @@ run_audit(struct run *r, bool settled)
 static void
 run_flows(struct run *r)
 {
-	const struct rl_sim_plan *p = r->plan;
+	const struct rl_swarm_plan *p = r->plan;
 	const uint64_t now = rl_sim_now(r->sim);
 	uint16_t src = 0, dst = 0;
 	uint64_t ns = 0;
@@ -249,7 +249,7 @@ misdirected(const struct run *r)
 static void
 judge_drops(struct run *r)
 {
-	const struct rl_sim_plan *p = r->plan;
+	const struct rl_swarm_plan *p = r->plan;
 
 	for (unsigned int why = 0; why < RL_DROP_REASON_COUNT; why++) {
 		bool ok = why == RL_DROP_DUPLICATE;
@@ -333,7 +333,7 @@ judge_tokens(struct run *r)
 }
 
 static uint64_t
-run_hash(const struct rl_sim_verdict *v)
+run_hash(const struct rl_swarm_verdict *v)
 {
 	const uint64_t in[] = {
 		v->end_ns,	   v->sim.polls,	v->sim.frames,
@@ -378,7 +378,7 @@ run_all(struct run *r)
 }
 
 void
-rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+rl_swarm_plan_params(const struct rl_swarm_plan *plan, struct rl_sim_mem *mem,
 		   struct rl_sim_params *p)
 {
 	*p = (struct rl_sim_params){
@@ -401,8 +401,8 @@ rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 }
 
 int
-rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
-		struct rl_sim_verdict *v)
+rl_swarm_plan_run(const struct rl_swarm_plan *plan, struct rl_sim_mem *mem,
+		struct rl_swarm_verdict *v)
 {
 	struct rl_sim_load_cfg load = plan->load;
 	struct run r = { .plan = plan, .v = v };
@@ -417,7 +417,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;
-	rl_sim_plan_params(plan, mem, &p);
+	rl_swarm_plan_params(plan, mem, &p);
 	rl_sim_load_serve(r.load, &p);
 	p.doze = plan->doze;
 	p.keyed = plan->keyed;

@@ -25,17 +25,17 @@
 /* Longest silence of a flow with connected ends in a partitioned fabric. */
 #define SILENCE_NS (10 * RL_NS_PER_MS)
 
-static const char *const words[] = { RL_SIM_WIDE(RL_WORD) };
+static const char *const words[] = { RL_SWARM_WIDE(RL_WORD) };
 
 const char *
-rl_sim_wide_name(enum rl_sim_wide dim)
+rl_swarm_wide_name(enum rl_swarm_wide dim)
 {
 	return words[dim];
 }
 
 /* Parses "name" or "name=percent". */
 static int
-parse_one(const char *text, size_t len, struct rl_sim_shares *shares)
+parse_one(const char *text, size_t len, struct rl_swarm_shares *shares)
 {
 	const char *equal = memchr(text, '=', len);
 	const size_t n = equal == NULL ? len : (size_t)(equal - text);
@@ -50,7 +50,7 @@ parse_one(const char *text, size_t len, struct rl_sim_shares *shares)
 		if (end != text + len || pct > 100)
 			return -EINVAL;
 	}
-	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++) {
+	for (unsigned int i = 0; i < RL_SWARM_WD_COUNT; i++) {
 		if (strlen(words[i]) != n || memcmp(words[i], text, n) != 0)
 			continue;
 		shares->pct[i] = (uint8_t)pct;
@@ -60,12 +60,12 @@ parse_one(const char *text, size_t len, struct rl_sim_shares *shares)
 }
 
 int
-rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
+rl_swarm_wide_parse(const char *text, struct rl_swarm_shares *shares)
 {
 	memset(shares, 0, sizeof(*shares));
 	if (strcmp(text, "all") == 0) {
 		memset(shares->pct, PCT_USUAL, sizeof(shares->pct));
-		shares->pct[RL_SIM_WD_PATHS] = PCT_PATHS;
+		shares->pct[RL_SWARM_WD_PATHS] = PCT_PATHS;
 		return 0;
 	}
 	for (;;) {
@@ -79,7 +79,7 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 }
 
 static int
-wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_vcs(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const uint32_t need = plan->route->vls + plan->route->detour_vls;
 
@@ -93,7 +93,7 @@ wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_weights(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_weights(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const unsigned int vcs = rl_min_u32(plan->cfg.link.vcs, RL_VCS);
 
@@ -103,7 +103,7 @@ wide_weights(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_long(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
 	struct rl_ep_cfg *e = &plan->cfg.endpoint;
@@ -127,7 +127,7 @@ wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_window(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
 
@@ -139,7 +139,7 @@ wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* Fits the timers to the round trip, as a user must. */
 static void
-fit_timers(struct rl_sim_plan *plan, uint64_t trip)
+fit_timers(struct rl_swarm_plan *plan, uint64_t trip)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
 
@@ -166,7 +166,7 @@ fit_timers(struct rl_sim_plan *plan, uint64_t trip)
  * up.
  */
 static int
-wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_latency(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const bool near = plan->controller || plan_one_in(prng, 3);
 
@@ -177,7 +177,7 @@ wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_limit(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_limit(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	if (!plan->cfg.endpoint.retry)
 		return 0;
@@ -187,7 +187,7 @@ wide_limit(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_buffers(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_ep_cfg *e = &plan->cfg.endpoint;
 	const uint32_t least = rl_max_u32(e->max_packet_flits, 2);
@@ -212,7 +212,7 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_slow(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	plan->load.slow_ns = plan_log(prng, 1000, 200000);
 	plan->load.take_ns = plan_log(prng, 100, 50000);
@@ -224,14 +224,14 @@ wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_compact(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
+wide_compact(struct rl_swarm_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
 	plan->cfg.endpoint.profile = RL_PROFILE_RXL_COMPACT;
 	return 1;
 }
 
 static int
-wide_wide19(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
+wide_wide19(struct rl_swarm_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
 	plan->cfg.endpoint.crc = RL_CRC_BCH;
 	plan->cfg.endpoint.isn = RL_ISN_WIDE19;
@@ -239,7 +239,7 @@ wide_wide19(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 }
 
 static int
-wide_kinds(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_kinds(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_sim_load_cfg *t = &plan->load;
 
@@ -253,7 +253,7 @@ wide_kinds(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static uint64_t
-pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
+pick_time(const struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	return rl_prng_range(prng, plan->load.start_ns,
 			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
@@ -261,7 +261,7 @@ pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* All has healed by @p end_ns, or later. */
 static void
-heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
+heal_by(struct rl_swarm_plan *plan, uint64_t end_ns)
 {
 	plan->heal_ns = rl_max_u64(plan->heal_ns, end_ns);
 	plan->limit_ns = rl_max_u64(plan->limit_ns,
@@ -270,7 +270,7 @@ heal_by(struct rl_sim_plan *plan, uint64_t end_ns)
 
 /* All links of a device go dark at once. */
 static int
-wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_device(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
 	const uint32_t dev = rl_prng_below(prng, t->ndev);
@@ -305,7 +305,7 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
  * @p end_ns.
  */
 static void
-let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
+let_go(struct rl_swarm_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 {
 	plan_let_reports(plan, prng);
 	plan_detect(plan);
@@ -339,7 +339,7 @@ grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
  * round trips.
  */
 static uint64_t
-tokens_ns(const struct rl_sim_plan *plan)
+tokens_ns(const struct rl_swarm_plan *plan)
 {
 	const struct rl_resil_cfg *c = &plan->cfg.controller;
 
@@ -354,7 +354,7 @@ tokens_ns(const struct rl_sim_plan *plan)
  * not train (init_action), until train_ns is over and there are other tables.
  */
 static bool
-restarts(const struct rl_sim_plan *plan)
+restarts(const struct rl_swarm_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->faults.n && plan->controller; i++)
 		if (plan->faults.f[i].kind == RL_SIM_CRASH)
@@ -364,7 +364,7 @@ restarts(const struct rl_sim_plan *plan)
 
 /* Cuts all links between two parts of the fabric; they may heal. */
 static int
-wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_partition(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
 	const uint64_t dark = plan_log(prng, 1000, 5 * RL_NS_PER_MS);
@@ -409,7 +409,7 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* An endpoint crashes: its packets are gone, and packets to it are reported. */
 static int
-wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_reborn(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
 	struct rl_sim_fault f = {
@@ -443,7 +443,7 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
  * in, a window in each round trip of four polls. The hold ends by quiesce_ns.
  */
 static uint64_t
-drain_ns(const struct rl_sim_plan *plan)
+drain_ns(const struct rl_swarm_plan *plan)
 {
 	const struct rl_link_cfg *l = &plan->cfg.link;
 	const uint64_t trips =
@@ -458,7 +458,7 @@ drain_ns(const struct rl_sim_plan *plan)
  * deadlines for a peer grow with it, as a user would set them.
  */
 static int
-wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_busy(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_link_cfg *l = &plan->cfg.link;
 
@@ -484,7 +484,7 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
  * an adaptive plane.
  */
 static int
-wide_paths(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_paths(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_config *cfg = &plan->cfg;
 	struct rl_route *route;
@@ -511,7 +511,7 @@ wide_paths(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 /* Windows by congestion, and as large as nineteen bits of number allow. */
 static int
-wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
+wide_congestion(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	struct rl_ep_cfg *e = &plan->cfg.endpoint;
 
@@ -525,7 +525,7 @@ wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 static int
-wide_keyed(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
+wide_keyed(struct rl_swarm_plan *plan, RL_UNUSED struct rl_prng *prng)
 {
 	plan->keyed = true;
 	return 1;
@@ -533,35 +533,36 @@ wide_keyed(struct rl_sim_plan *plan, RL_UNUSED struct rl_prng *prng)
 
 /* Each draws one dimension. @return 1: drawn; 0: does not fit this plan;
    -ENOMEM */
-static int (*const widen[])(struct rl_sim_plan *plan, struct rl_prng *prng) = {
-	[RL_SIM_WD_VCS] = wide_vcs,
-	[RL_SIM_WD_WEIGHTS] = wide_weights,
-	[RL_SIM_WD_LONG] = wide_long,
-	[RL_SIM_WD_WINDOW] = wide_window,
-	[RL_SIM_WD_LATENCY] = wide_latency,
-	[RL_SIM_WD_LIMIT] = wide_limit,
-	[RL_SIM_WD_BUFFERS] = wide_buffers,
-	[RL_SIM_WD_SLOW] = wide_slow,
-	[RL_SIM_WD_COMPACT] = wide_compact,
-	[RL_SIM_WD_WIDE19] = wide_wide19,
-	[RL_SIM_WD_KINDS] = wide_kinds,
-	[RL_SIM_WD_DEVICE] = wide_device,
-	[RL_SIM_WD_REBORN] = wide_reborn,
-	[RL_SIM_WD_KEYED] = wide_keyed,
-	[RL_SIM_WD_PARTITION] = wide_partition,
-	[RL_SIM_WD_BUSY] = wide_busy,
-	[RL_SIM_WD_PATHS] = wide_paths,
-	[RL_SIM_WD_CONGESTION] = wide_congestion,
+static int (*const widen[])(struct rl_swarm_plan *plan,
+			    struct rl_prng *prng) = {
+	[RL_SWARM_WD_VCS] = wide_vcs,
+	[RL_SWARM_WD_WEIGHTS] = wide_weights,
+	[RL_SWARM_WD_LONG] = wide_long,
+	[RL_SWARM_WD_WINDOW] = wide_window,
+	[RL_SWARM_WD_LATENCY] = wide_latency,
+	[RL_SWARM_WD_LIMIT] = wide_limit,
+	[RL_SWARM_WD_BUFFERS] = wide_buffers,
+	[RL_SWARM_WD_SLOW] = wide_slow,
+	[RL_SWARM_WD_COMPACT] = wide_compact,
+	[RL_SWARM_WD_WIDE19] = wide_wide19,
+	[RL_SWARM_WD_KINDS] = wide_kinds,
+	[RL_SWARM_WD_DEVICE] = wide_device,
+	[RL_SWARM_WD_REBORN] = wide_reborn,
+	[RL_SWARM_WD_KEYED] = wide_keyed,
+	[RL_SWARM_WD_PARTITION] = wide_partition,
+	[RL_SWARM_WD_BUSY] = wide_busy,
+	[RL_SWARM_WD_PATHS] = wide_paths,
+	[RL_SWARM_WD_CONGESTION] = wide_congestion,
 };
 
-_Static_assert(RL_ARRAY_SIZE(widen) == RL_SIM_WD_COUNT, "one for each");
+_Static_assert(RL_ARRAY_SIZE(widen) == RL_SWARM_WD_COUNT, "one for each");
 
 int
-rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
-		  const struct rl_sim_shares *shares)
+rl_swarm_plan_widen(struct rl_swarm_plan *plan, uint64_t seed,
+		  const struct rl_swarm_shares *shares)
 {
 	plan->wide = 0;
-	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++) {
+	for (unsigned int i = 0; i < RL_SWARM_WD_COUNT; i++) {
 		struct rl_prng prng;
 		uint64_t x = seed ^ (i + 1) * 0x77696465u;
 		int ret;

@@ -19,7 +19,7 @@
 #include "rl_sim.h"
 #include "rl_sim_load.h"
 
-struct rl_sim_plan {
+struct rl_swarm_plan {
 	uint64_t seed;
 	struct rl_config cfg;
 	struct rl_route *route;
@@ -53,7 +53,7 @@ struct rl_sim_plan {
 	    overtake another of its flow [DRL-4] */
 	bool strict_order;
 	const char *shape; /**< name of the drawn fabric */
-	uint32_t wide;	   /**< bit per enum rl_sim_wide that was applied */
+	uint32_t wide;	   /**< bit per enum rl_swarm_wide applied */
 	const struct rl_role_sink *sink; /**< events, or NULL */
 	const struct rl_sim_tap *tap;	 /**< or NULL */
 	/** called after the run, before the fabric is freed; or NULL */
@@ -62,7 +62,7 @@ struct rl_sim_plan {
 };
 
 /** Kinds of faults that a swarm may draw. X(name, word). */
-#define RL_SIM_SWARM(X)                                                        \
+#define RL_SWARM_KINDS(X)                                                      \
 	X(CUT, "cut")		/* both directions */                          \
 	X(ONEWAY, "one-way")	/* cuts of one direction */                    \
 	X(SILENT, "silent")	/* cuts that the PHY does not show */          \
@@ -79,18 +79,18 @@ struct rl_sim_plan {
 	X(SOFT, "soft")		/* flits corrupted inside switches */          \
 	X(ENDPOINT, "endpoint") /* links of endpoints fail too */
 
-enum rl_sim_swarm {
-#define RL_SIM_SWARM_ENUM(name, word) RL_SIM_SW_##name,
-	RL_SIM_SWARM(RL_SIM_SWARM_ENUM)
-#undef RL_SIM_SWARM_ENUM
-	RL_SIM_SW_COUNT
+enum rl_swarm_kind {
+#define RL_SWARM_KIND_ENUM(name, word) RL_SWARM_KIND_##name,
+	RL_SWARM_KINDS(RL_SWARM_KIND_ENUM)
+#undef RL_SWARM_KIND_ENUM
+	RL_SWARM_KIND_COUNT
 };
 
 /**
  * Dimensions in which a swarm may be wide: settings that the plain swarm leaves
  * at their usual values. X(name, word).
  */
-#define RL_SIM_WIDE(X)                                                         \
+#define RL_SWARM_WIDE(X)                                                       \
 	X(VCS, "vcs")		/* fewer than supported */                     \
 	X(WEIGHTS, "weights")	/* of VCs */                                   \
 	X(LONG, "long")		/* packets of more than 32 flits */            \
@@ -110,19 +110,19 @@ enum rl_sim_swarm {
 	X(PATHS, "paths")	/* a flow takes many, most with adaptive routing */ \
 	X(CONGESTION, "congestion") /* windows by it; large ones with wide19 */
 
-enum rl_sim_wide {
-#define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,
-	RL_SIM_WIDE(RL_SIM_WIDE_ENUM)
-#undef RL_SIM_WIDE_ENUM
-	RL_SIM_WD_COUNT
+enum rl_swarm_wide {
+#define RL_SWARM_WIDE_ENUM(name, word) RL_SWARM_WD_##name,
+	RL_SWARM_WIDE(RL_SWARM_WIDE_ENUM)
+#undef RL_SWARM_WIDE_ENUM
+	RL_SWARM_WD_COUNT
 };
 
 /** Share of seeds for each dimension, 0 to 100 %. */
-struct rl_sim_shares {
-	uint8_t pct[RL_SIM_WD_COUNT];
+struct rl_swarm_shares {
+	uint8_t pct[RL_SWARM_WD_COUNT];
 };
 
-struct rl_sim_verdict {
+struct rl_swarm_verdict {
 	bool ok;
 	char why[512];	  /**< the broken guarantee, or "" */
 	uint64_t end_ns;  /**< when all was at rest */
@@ -135,28 +135,28 @@ struct rl_sim_verdict {
 
 /**
  * Control thread. Draws everything from @p seed.
- * @param plan overwritten; rl_sim_plan_free() frees it
+ * @param plan overwritten; rl_swarm_plan_free() frees it
  * @return 0; -ENOMEM; -EINVAL with @p err (RL_ERR_MAX bytes): a bug of the
  *   swarm
  */
-int rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err);
+int rl_swarm_plan_draw(struct rl_swarm_plan *plan, uint64_t seed, char *err);
 
 /**
  * Control thread. Draws faults between @p from_ns and @p to_ns for the fabric
  * of @p plan, whose cfg, route and load are set; sets heal_ns and limit_ns. @p
- * kinds: bit per enum rl_sim_swarm that may come up.
+ * kinds: bit per enum rl_swarm_kind that may come up.
  * @return 0 or -ENOMEM
  */
-int rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
-		       uint64_t from_ns, uint64_t to_ns);
+int rl_swarm_plan_faults(struct rl_swarm_plan *plan, uint64_t seed,
+			 uint32_t kinds, uint64_t from_ns, uint64_t to_ns);
 
 /**
  * Any thread. Parses "all", or a list of dimensions such as "latency,slow=50",
  * with shares in percent; the default share is 25.
  * @return 0; -EINVAL: no such dimension, or an invalid share
  */
-int rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares);
-const char *rl_sim_wide_name(enum rl_sim_wide dim);
+int rl_swarm_wide_parse(const char *text, struct rl_swarm_shares *shares);
+const char *rl_swarm_wide_name(enum rl_swarm_wide dim);
 
 /**
  * Control thread. Widens a plan, drawn or not: @p seed draws which dimensions,
@@ -164,18 +164,18 @@ const char *rl_sim_wide_name(enum rl_sim_wide dim);
  * those applied.
  * @return 0 or -ENOMEM
  */
-int rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
-		      const struct rl_sim_shares *shares);
+int rl_swarm_plan_widen(struct rl_swarm_plan *plan, uint64_t seed,
+			const struct rl_swarm_shares *shares);
 
 /** Control thread. Frees the contents; a zeroed plan is allowed. */
-void rl_sim_plan_free(struct rl_sim_plan *plan);
+void rl_swarm_plan_free(struct rl_swarm_plan *plan);
 
 /**
  * Control thread. Sets @p p as a plan says, which outlives it: all but the
  * controller's route, callbacks, and how the simulation is run.
  */
-void rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
-			struct rl_sim_params *p);
+void rl_swarm_plan_params(const struct rl_swarm_plan *plan,
+			  struct rl_sim_mem *mem, struct rl_sim_params *p);
 
 /**
  * Control thread. Runs a plan to its end and judges it.
@@ -183,7 +183,7 @@ void rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
  * @param v filled in any case
  * @return 0: see v->ok; a negative errno if it could not be run
  */
-int rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
-		    struct rl_sim_verdict *v);
+int rl_swarm_plan_run(const struct rl_swarm_plan *plan, struct rl_sim_mem *mem,
+		      struct rl_swarm_verdict *v);
 
 #endif /* RL_SWARM_PLAN_H */

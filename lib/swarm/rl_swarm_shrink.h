@@ -13,12 +13,12 @@
 
 #include "rl_swarm_plan.h"
 
-struct rl_sim_shrink {
+struct rl_swarm_shrink {
 	/**
 	 * Whether a plan fails in the same way; @p sent: set to the packets
 	 * that it sent, if so. The plan's route is not set.
 	 */
-	bool (*fails)(void *ctx, const struct rl_sim_plan *plan,
+	bool (*fails)(void *ctx, const struct rl_swarm_plan *plan,
 		      uint64_t *sent);
 	void *ctx;
 	uint32_t most; /**< runs that it may ask for */
@@ -31,6 +31,6 @@ struct rl_sim_shrink {
  * left out, so a smaller plan may have another seed.
  * @return 0; -EINVAL: the plan does not fail; -ENOMEM: as far as it came
  */
-int rl_sim_shrink(struct rl_sim_shrink *s, struct rl_sim_plan *plan);
+int rl_swarm_shrink(struct rl_swarm_shrink *s, struct rl_swarm_plan *plan);
 
 #endif /* RL_SWARM_SHRINK_H */

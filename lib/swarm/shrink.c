@@ -130,9 +130,9 @@ leave_settings(struct shrinking *sh, uint32_t at, uint32_t n)
 {
 	const struct rl_config_key *key[KEYS_MAX];
 	const uint32_t nkeys = keys_of(key);
-	struct rl_sim_plan *plain = calloc(1, sizeof(*plain));
+	struct rl_swarm_plan *plain = calloc(1, sizeof(*plain));
 	size_t nset;
-	const struct rl_sim_setting *set = rl_sim_settings(&nset);
+	const struct rl_swarm_setting *set = rl_swarm_settings(&nset);
 	bool any = false;
 
 	if (plain == NULL) {
@@ -142,7 +142,7 @@ leave_settings(struct shrinking *sh, uint32_t at, uint32_t n)
 	rl_link_cfg_defaults(&plain->cfg.link);
 	rl_ep_cfg_defaults(&plain->cfg.endpoint);
 	rl_resil_cfg_defaults(&plain->cfg.controller);
-	rl_sim_settings_defaults(plain);
+	rl_swarm_settings_defaults(plain);
 	for (uint32_t i = at; i < at + n; i++)
 		if (i < nkeys)
 			any |= copy_field(
@@ -204,7 +204,7 @@ sooner(struct shrinking *sh, uint32_t i)
 static void
 shrink_packets(struct shrinking *sh)
 {
-	struct rl_sim_plan *p = sh->plan;
+	struct rl_swarm_plan *p = sh->plan;
 
 	sh->seeds = PACKET_SEEDS;
 	if (p->load.packets == 0 || p->load.packets > sh->sent)
@@ -219,7 +219,7 @@ shrink_packets(struct shrinking *sh)
 static void
 shrink_times(struct shrinking *sh)
 {
-	struct rl_sim_plan *p = sh->plan;
+	struct rl_swarm_plan *p = sh->plan;
 	const struct rl_sim_faults *list = &p->faults;
 
 	lower(sh, &p->load.start_ns, 0);
@@ -233,7 +233,7 @@ shrink_times(struct shrinking *sh)
 }
 
 int
-rl_sim_shrink(struct rl_sim_shrink *s, struct rl_sim_plan *plan)
+rl_swarm_shrink(struct rl_swarm_shrink *s, struct rl_swarm_plan *plan)
 {
 	struct shrinking sh = { .s = s, .plan = plan };
 	const struct rl_config_key *key[KEYS_MAX];
@@ -246,7 +246,7 @@ rl_sim_shrink(struct rl_sim_shrink *s, struct rl_sim_plan *plan)
 	if (sh.old == NULL)
 		return -ENOMEM;
 	*sh.old = *plan;
-	rl_sim_settings(&nset);
+	rl_swarm_settings(&nset);
 	do {
 		sh.changed = false;
 		shrink_packets(&sh);

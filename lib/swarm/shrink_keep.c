@@ -21,7 +21,7 @@ shrink_ask(struct shrinking *sh)
 }
 
 static void
-set_seed(struct rl_sim_plan *plan, uint64_t seed)
+set_seed(struct rl_swarm_plan *plan, uint64_t seed)
 {
 	plan->seed = plan->load.seed = seed;
 }
@@ -29,7 +29,7 @@ set_seed(struct rl_sim_plan *plan, uint64_t seed)
 bool
 shrink_keep(struct shrinking *sh)
 {
-	struct rl_sim_plan *p = sh->plan;
+	struct rl_swarm_plan *p = sh->plan;
 	const uint64_t seed = p->seed;
 	bool fails = shrink_ask(sh);
 

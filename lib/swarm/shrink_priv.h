@@ -12,9 +12,9 @@
  * shrink_keep(): either the plan still fails, or it is again what it was.
  */
 struct shrinking {
-	struct rl_sim_shrink *s;
-	struct rl_sim_plan *plan;
-	struct rl_sim_plan *old; /**< before this step */
+	struct rl_swarm_shrink *s;
+	struct rl_swarm_plan *plan;
+	struct rl_swarm_plan *old; /**< before this step */
 	uint64_t seeds;		 /**< to try besides the plan's own */
 	uint64_t sent;		 /**< by the smallest plan that failed */
 	bool changed;		 /**< something was left out in this round */

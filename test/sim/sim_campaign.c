@@ -35,7 +35,7 @@ struct options {
 	unsigned int verbose;
 	bool keep_going;
 	const char *plant;
-	struct rl_sim_shares wide;
+	struct rl_swarm_shares wide;
 	const char *wide_text; /* NULL: the plain swarm */
 };
 
@@ -75,16 +75,16 @@ on_trap(int sig)
 /* @return 0, 1 where a promise was broken, 2 where it could not be run */
 static int
 run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
-	 struct rl_sim_verdict *v)
+	 struct rl_swarm_verdict *v)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	struct rl_role_sink sink;
 	char err[RL_ERR_MAX];
 	int ret;
 
 	seed_now = seed;
-	ret = rl_sim_plan_draw(&plan, seed, err);
-	if (ret == 0 && rl_sim_plan_widen(&plan, seed, &o->wide) != 0)
+	ret = rl_swarm_plan_draw(&plan, seed, err);
+	if (ret == 0 && rl_swarm_plan_widen(&plan, seed, &o->wide) != 0)
 		return 2;
 	if (ret != 0) {
 		printf("seed %llu: no plan: %s\n", (unsigned long long)seed,
@@ -95,7 +95,7 @@ run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 		sim_show_plan(&plan);
 	if (o->verbose > 1)
 		sim_show_follow(&plan, &sink);
-	ret = rl_sim_plan_run(&plan, mem, v);
+	ret = rl_swarm_plan_run(&plan, mem, v);
 	if (ret == 0 && v->ok && o->verbose != 0)
 		printf("seed %llu: ok, %llu packets, %llu flit-hops, %u "
 		       "failovers, at rest at %llu ns, hash %016llx\n",
@@ -112,7 +112,7 @@ run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 		print_replay(o, seed);
 		fflush(stdout);
 	}
-	rl_sim_plan_free(&plan);
+	rl_swarm_plan_free(&plan);
 	return ret != 0 ? 2 : !v->ok;
 }
 
@@ -141,7 +141,7 @@ run_job(const struct options *o, unsigned int job, struct tally *t)
 	const bool tty = isatty(STDERR_FILENO);
 	double told = start;
 	struct rl_sim_mem mem;
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 
 	if (rl_sim_mem_init(&mem) != 0)
 		return 2;
@@ -289,7 +289,7 @@ parse(int argc, char **argv, struct options *o)
 			break;
 		case 'w':
 			o->wide_text = optarg;
-			if (rl_sim_wide_parse(optarg, &o->wide) != 0) {
+			if (rl_swarm_wide_parse(optarg, &o->wide) != 0) {
 				fprintf(stderr, "--wide %s: no such dimension "
 					"or share\n", optarg);
 				return -EINVAL;

@@ -5,7 +5,7 @@
 #include "sim_show.h"
 
 char *
-sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
+sim_show_plan_text(const struct rl_swarm_plan *plan, char *buf, size_t len)
 {
 	const struct rl_link_cfg *l = &plan->cfg.link;
 	const struct rl_sim_load_cfg *t = &plan->load;
@@ -13,12 +13,12 @@ sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 	char wide[160] = "";
 	size_t n = 0;
 
-	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
+	for (unsigned int i = 0; i < RL_SWARM_WD_COUNT; i++)
 		if (plan->wide >> i & 1 && n < sizeof(wide))
 			n += (size_t)snprintf(
 				wide + n, sizeof(wide) - n, "%s%s",
 				n == 0 ? "; wide: " : " ",
-				rl_sim_wide_name((enum rl_sim_wide)i));
+				rl_swarm_wide_name((enum rl_swarm_wide)i));
 	snprintf(buf, len,
 		 "%s%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
 		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
@@ -41,7 +41,7 @@ sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 }
 
 void
-sim_show_plan(const struct rl_sim_plan *plan)
+sim_show_plan(const struct rl_swarm_plan *plan)
 {
 	char text[512];
 
@@ -70,7 +70,7 @@ show_port_event(void *ctx, uint32_t dev, uint16_t port,
 	static const char *const words[] = { "up",	"dead",	   "drained",
 					     "rerouted", "retrain", "degraded",
 					     "empty" };
-	const struct rl_sim_plan *plan = ctx;
+	const struct rl_swarm_plan *plan = ctx;
 	char name[80];
 
 	printf("%10llu port %-10s %s, detector %s, epoch %u, loop %x, looped "
@@ -86,7 +86,7 @@ show_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
 	static const char *const words[] = { "hold", "resume", "restore",
 					     "watchdog" };
-	const struct rl_sim_plan *plan = ctx;
+	const struct rl_swarm_plan *plan = ctx;
 
 	printf("%10llu core %s port %u: %s, %u packets\n",
 	       (unsigned long long)ev->t_ns, plan->cfg.topo.dev[dev].name,
@@ -205,7 +205,7 @@ show_end(void *ctx, struct rl_sim *sim)
 }
 
 void
-sim_show_follow(struct rl_sim_plan *plan, struct rl_role_sink *sink)
+sim_show_follow(struct rl_swarm_plan *plan, struct rl_role_sink *sink)
 {
 	*sink = (struct rl_role_sink){
 		.ctx = plan,

@@ -9,12 +9,13 @@
 #include "rl_swarm_plan.h"
 
 /** Describes a plan in one line. @return buf */
-char *sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
+char *sim_show_plan_text(const struct rl_swarm_plan *plan, char *buf,
+			 size_t len);
 
 /** Prints a plan with its faults. */
-void sim_show_plan(const struct rl_sim_plan *plan);
+void sim_show_plan(const struct rl_swarm_plan *plan);
 
 /** Makes the plan print events as they happen, and counters at the end. */
-void sim_show_follow(struct rl_sim_plan *plan, struct rl_role_sink *sink);
+void sim_show_follow(struct rl_swarm_plan *plan, struct rl_role_sink *sink);
 
 #endif /* SIM_SHOW_H */

@@ -36,8 +36,8 @@
 struct pair {
 	uint64_t seed;
 	struct rl_prng prng;
-	struct rl_sim_plan plan;
-	struct rl_sim_verdict v;
+	struct rl_swarm_plan plan;
+	struct rl_swarm_verdict v;
 	char fault[128];
 	bool changed[512]; /* devices at the failure */
 	bool part[EPS_MAX][EPS_MAX]; /* flows that have a part in it */
@@ -182,7 +182,7 @@ open_plan(struct pair *c)
 		RL_RESIL_AUTO, RL_RESIL_AUTO, RL_RESIL_PARTIAL,
 		RL_RESIL_LIVE, RL_RESIL_TOKENS, RL_RESIL_OFF,
 	};
-	struct rl_sim_plan *p = &c->plan;
+	struct rl_swarm_plan *p = &c->plan;
 	const char *text = fabrics[rl_prng_below(&c->prng,
 						 RL_ARRAY_SIZE(fabrics))];
 	char err[1024];
@@ -239,7 +239,7 @@ run(struct pair *c, struct rl_sim_mem *mem, bool fault)
 			return -1;
 		c->plan.faults.f[0].lasting = true;
 	}
-	ret = rl_sim_plan_run(&c->plan, mem, &c->v);
+	ret = rl_swarm_plan_run(&c->plan, mem, &c->v);
 	if (ret == 0 && !c->v.ok)
 		printf("seed %llu: %s\n", (unsigned long long)c->seed,
 		       c->v.why);

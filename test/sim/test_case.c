@@ -36,7 +36,7 @@ teardown(void **state)
 
 /* What a file cannot say: a cut one way that counts frames of the other way. */
 static void
-expressible(struct rl_sim_plan *plan)
+expressible(struct rl_swarm_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->faults.n; i++) {
 		struct rl_sim_fault *f = &plan->faults.f[i];
@@ -49,10 +49,10 @@ expressible(struct rl_sim_plan *plan)
 }
 
 static void
-read_back(const struct rl_sim_plan *plan, struct rl_sim_plan *again)
+read_back(const struct rl_swarm_plan *plan, struct rl_swarm_plan *again)
 {
-	char *fabric = rl_sim_case_fabric(plan);
-	char *faults = rl_sim_case_faults(plan);
+	char *fabric = rl_swarm_case_fabric(plan);
+	char *faults = rl_swarm_case_faults(plan);
 	char err[RL_ERR_MAX + 1024];
 	bool run;
 
@@ -60,8 +60,8 @@ read_back(const struct rl_sim_plan *plan, struct rl_sim_plan *again)
 	if (rl_config_read_text("fabric", fabric, strlen(fabric), &again->cfg,
 				err, sizeof(err)) != 0)
 		fail_msg("%s in\n%s", err, fabric);
-	if (rl_sim_case_text("faults", faults, strlen(faults), again, &run, err,
-			     sizeof(err)) != 0)
+	if (rl_swarm_case_text("faults", faults, strlen(faults), again, &run,
+			       err, sizeof(err)) != 0)
 		fail_msg("%s in\n%s", err, faults);
 	assert_true(run);
 	assert_int_equal(rl_route_setup(&again->cfg.topo, again->cfg.engine,
@@ -75,7 +75,7 @@ read_back(const struct rl_sim_plan *plan, struct rl_sim_plan *again)
 }
 
 static void
-free_read(struct rl_sim_plan *plan)
+free_read(struct rl_swarm_plan *plan)
 {
 	rl_route_free(plan->route);
 	rl_sim_faults_free(&plan->faults);
@@ -85,24 +85,24 @@ free_read(struct rl_sim_plan *plan)
 static void
 same_runs(const char *wide)
 {
-	static struct rl_sim_plan plan, again;
-	struct rl_sim_verdict v, w;
-	struct rl_sim_shares shares;
+	static struct rl_swarm_plan plan, again;
+	struct rl_swarm_verdict v, w;
+	struct rl_swarm_shares shares;
 	char err[RL_ERR_MAX];
 
-	assert_int_equal(rl_sim_wide_parse(wide, &shares), 0);
+	assert_int_equal(rl_swarm_wide_parse(wide, &shares), 0);
 	for (uint64_t seed = 1; seed <= SEEDS; seed += FEW(4)) {
-		assert_int_equal(rl_sim_plan_draw(&plan, seed, err), 0);
-		assert_int_equal(rl_sim_plan_widen(&plan, seed, &shares), 0);
+		assert_int_equal(rl_swarm_plan_draw(&plan, seed, err), 0);
+		assert_int_equal(rl_swarm_plan_widen(&plan, seed, &shares), 0);
 		expressible(&plan);
 		read_back(&plan, &again);
-		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
-		assert_int_equal(rl_sim_plan_run(&again, &mem, &w), 0);
+		assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
+		assert_int_equal(rl_swarm_plan_run(&again, &mem, &w), 0);
 		if (v.hash != w.hash || v.ok != w.ok)
 			fail_msg("seed %llu is another run as a case",
 				 (unsigned long long)seed);
 		free_read(&again);
-		rl_sim_plan_free(&plan);
+		rl_swarm_plan_free(&plan);
 	}
 }
 
@@ -149,7 +149,7 @@ a_bad_run_line_is_refused_with_its_reason(void **state)
 		{ "run packets=1 queue_frames=0\n", "carries nothing" },
 		{ "run seed=1\n", "when does the traffic end?" },
 	};
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	char err[RL_ERR_MAX + 1024];
 	bool run;
 
@@ -157,7 +157,7 @@ a_bad_run_line_is_refused_with_its_reason(void **state)
 	assert_int_equal(rl_config_read_text("fabric", fabric, strlen(fabric),
 					     &plan.cfg, err, sizeof(err)), 0);
 	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++) {
-		assert_int_equal(rl_sim_case_text("f", bad[i].text,
+		assert_int_equal(rl_swarm_case_text("f", bad[i].text,
 						  strlen(bad[i].text), &plan,
 						  &run, err, sizeof(err)),
 				 -EINVAL);
@@ -171,7 +171,7 @@ static void
 the_first_run_line_forgets_what_was_set_before(void **state)
 {
 	static const char text[] = "run seed=7 packets=3\nrun load=0.1\n";
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	char err[RL_ERR_MAX + 1024];
 	bool run;
 
@@ -180,15 +180,16 @@ the_first_run_line_forgets_what_was_set_before(void **state)
 					     &plan.cfg, err, sizeof(err)), 0);
 	plan.load.pause_ns = plan.poll_ns = 77;
 	plan.heal_ns = 5;
-	assert_int_equal(rl_sim_case_text("f", text, strlen(text), &plan, &run,
-					  err, sizeof(err)), 0);
+	assert_int_equal(rl_swarm_case_text("f", text, strlen(text), &plan,
+					    &run, err, sizeof(err)),
+			 0);
 	assert_true(run);
 	assert_int_equal(plan.seed, 7);
 	assert_int_equal(plan.load.seed, 7);
 	assert_int_equal(plan.load.packets, 3);
 	assert_int_equal(plan.load.load * 10, 1);
 	assert_int_equal(plan.load.pause_ns + plan.poll_ns + plan.heal_ns, 0);
-	assert_int_equal(rl_sim_case_text("f", "", 0, &plan, &run, err,
+	assert_int_equal(rl_swarm_case_text("f", "", 0, &plan, &run, err,
 					  sizeof(err)), 0);
 	assert_false(run);
 	assert_int_equal(plan.seed, 7);

@@ -21,13 +21,13 @@
 #define US RL_NS_PER_US
 #define EPS_MAX 64
 
-static struct rl_sim_plan plan;
+static struct rl_swarm_plan plan;
 static struct rl_sim_flow flow[EPS_MAX * EPS_MAX];
 
 static void
 begin(const char *text, double load, uint32_t max_flits, uint64_t run_ns)
 {
-	struct rl_sim_plan *const p = &plan;
+	struct rl_swarm_plan *const p = &plan;
 	char err[1024];
 
 	memset(p, 0, sizeof(*p));
@@ -59,14 +59,14 @@ static uint32_t
 run(uint64_t got[EPS_MAX])
 {
 	const uint32_t nep = plan.cfg.topo.nep;
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	struct rl_sim_mem mem;
 	uint32_t n = 0;
 
 	memset(flow, 0, sizeof(flow));
 	plan.load.flow = flow;
 	assert_int_equal(rl_sim_mem_init(&mem), 0);
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	rl_sim_mem_free(&mem);
 	assert_int_equal(v.load.duplicated + v.load.reordered, 0);
 	assert_int_equal(v.load.corrupted + v.load.reported, 0);

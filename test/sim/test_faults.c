@@ -239,7 +239,7 @@ test_a_bad_line_takes_nothing_of_the_file(void **state)
 static void
 test_zero_bytes_and_endless_lines_are_refused(void **state)
 {
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	struct rl_sim_faults list = { 0 };
 	char err[256], text[1200];
 	bool run;
@@ -252,7 +252,7 @@ test_zero_bytes_and_endless_lines_are_refused(void **state)
 	assert_int_equal(rl_sim_faults_text("f", text, sizeof(text), &cfg.topo, NULL,
 					    &list, err, sizeof(err)),
 			 -EINVAL);
-	assert_int_equal(rl_sim_case_read("/nonexistent/faults", &plan, &run,
+	assert_int_equal(rl_swarm_case_read("/nonexistent/faults", &plan, &run,
 					  err, sizeof(err)),
 			 -ENOENT);
 	assert_string_equal(err,

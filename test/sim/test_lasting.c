@@ -23,7 +23,7 @@
 #define COMPUTE_NS (500 * US)
 
 static void
-begin(struct rl_sim_plan *p)
+begin(struct rl_swarm_plan *p)
 {
 	static const char text[] =
 		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n";
@@ -54,7 +54,7 @@ begin(struct rl_sim_plan *p)
 
 /* Kills @p n links between switches, and none that the fabric hangs by. */
 static void
-kill_links(struct rl_sim_plan *p, unsigned int n, uint64_t apart_ns)
+kill_links(struct rl_swarm_plan *p, unsigned int n, uint64_t apart_ns)
 {
 	struct rl_topo *t = &p->cfg.topo;
 	struct rl_prng prng;
@@ -93,14 +93,14 @@ static void
 links_that_die_for_good(uint64_t apart_ns)
 {
 	for (unsigned int n = 2; n <= 8; n += FEW(2)) {
-		struct rl_sim_verdict v;
-		struct rl_sim_plan p;
+		struct rl_swarm_verdict v;
+		struct rl_swarm_plan p;
 		struct rl_sim_mem mem;
 
 		begin(&p);
 		kill_links(&p, n, apart_ns);
 		assert_int_equal(rl_sim_mem_init(&mem), 0);
-		assert_int_equal(rl_sim_plan_run(&p, &mem, &v), 0);
+		assert_int_equal(rl_swarm_plan_run(&p, &mem, &v), 0);
 		if (!v.ok)
 			fail_msg("%u links: %s", n, v.why);
 		print_message("%u links, %llu us apart: longest outage %llu us, "

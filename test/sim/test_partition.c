@@ -25,7 +25,7 @@
 #define RUN_NS (1500 * US)
 #define EPS_MAX 64
 
-static struct rl_sim_plan plan;
+static struct rl_swarm_plan plan;
 static bool cut_off[EPS_MAX]; /* endpoints on the other side of the cut */
 static struct rl_sim_flow flow[EPS_MAX * EPS_MAX];
 
@@ -39,7 +39,7 @@ static const char star[] =
 static void
 begin(const char *text, double load, bool controller)
 {
-	struct rl_sim_plan *const p = &plan;
+	struct rl_swarm_plan *const p = &plan;
 	char err[1024];
 
 	memset(p, 0, sizeof(*p));
@@ -142,14 +142,14 @@ static uint64_t
 run(bool star_shaped, uint64_t *slowest_ns)
 {
 	const uint32_t nep = plan.cfg.topo.nep;
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	struct rl_sim_mem mem;
 	uint64_t n = 0;
 
 	memset(flow, 0, sizeof(flow));
 	plan.load.flow = flow;
 	assert_int_equal(rl_sim_mem_init(&mem), 0);
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	rl_sim_mem_free(&mem);
 	if (!v.ok)
 		fail_msg("%s", v.why);

@@ -39,13 +39,13 @@
 	"endpoint: { order = \"endpoint\"; };\n"
 #define ADAPTIVE "routing: { adaptive = true; };\n"
 
-static struct rl_sim_plan plan;
-static struct rl_sim_verdict verdict;
+static struct rl_swarm_plan plan;
+static struct rl_swarm_verdict verdict;
 
 static void
 begin(const char *text, enum rl_pattern_kind kind, double load)
 {
-	struct rl_sim_plan *const p = &plan;
+	struct rl_swarm_plan *const p = &plan;
 	char err[1024];
 
 	memset(p, 0, sizeof(*p));
@@ -80,7 +80,7 @@ run(void)
 	struct rl_sim_mem mem;
 
 	assert_int_equal(rl_sim_mem_init(&mem), 0);
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &verdict), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &verdict), 0);
 	rl_sim_mem_free(&mem);
 	rl_route_free(plan.route);
 	rl_config_free(&plan.cfg);

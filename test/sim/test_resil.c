@@ -22,9 +22,9 @@
 #define MS RL_NS_PER_MS
 
 struct story {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	struct rl_sim_mem mem;
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	struct rl_recovery rec[64];
 	uint32_t nrec;
 	uint64_t refused; /* by endpoints that are quiesced */
@@ -50,7 +50,7 @@ inspect(void *ctx, struct rl_sim *sim)
 static void
 begin(struct story *s, const char *fabric, const char *faults, double load)
 {
-	struct rl_sim_plan *p = &s->plan;
+	struct rl_swarm_plan *p = &s->plan;
 	char err[1024];
 
 	memset(s, 0, sizeof(*s));
@@ -91,7 +91,7 @@ begin(struct story *s, const char *fabric, const char *faults, double load)
 static void
 tell(struct story *s)
 {
-	assert_int_equal(rl_sim_plan_run(&s->plan, &s->mem, &s->v), 0);
+	assert_int_equal(rl_swarm_plan_run(&s->plan, &s->mem, &s->v), 0);
 	if (!s->v.ok)
 		fail_msg("%s", s->v.why);
 }
@@ -356,7 +356,7 @@ what_cannot_be_delivered_is_reported_in_bounded_time(void **state)
 		s.plan.reports_ok = true;
 		s.plan.cfg.endpoint.give_up_ns = late ? 30 * MS : 3 * MS;
 		s.plan.report_ns = 10 * MS;
-		assert_int_equal(rl_sim_plan_run(&s.plan, &s.mem, &s.v), 0);
+		assert_int_equal(rl_swarm_plan_run(&s.plan, &s.mem, &s.v), 0);
 		assert_int_equal(s.v.ok, !late);
 		if (late)
 			assert_non_null(strstr(s.v.why, "no report: endpoint"));

@@ -29,24 +29,24 @@ teardown(void **state)
 }
 
 static void
-draw(struct rl_sim_plan *plan, uint64_t seed)
+draw(struct rl_swarm_plan *plan, uint64_t seed)
 {
 	char err[RL_ERR_MAX];
 
-	assert_int_equal(rl_sim_plan_draw(plan, seed, err), 0);
+	assert_int_equal(rl_swarm_plan_draw(plan, seed, err), 0);
 	plan->cfg.endpoint.congestion = RL_CONGESTION_NONE; /* as it failed */
 }
 
 /* And frees it. */
 static void
-passes(struct rl_sim_plan *plan)
+passes(struct rl_swarm_plan *plan)
 {
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 
-	assert_int_equal(rl_sim_plan_run(plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(plan, &mem, &v), 0);
 	if (!v.ok)
 		fail_msg("seed %u: %s", (unsigned int)plan->seed, v.why);
-	rl_sim_plan_free(plan);
+	rl_swarm_plan_free(plan);
 }
 
 /*
@@ -56,7 +56,7 @@ passes(struct rl_sim_plan *plan)
 static void
 a_device_that_crashes_while_its_ends_doze_restarts(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 30018871);
@@ -65,20 +65,20 @@ a_device_that_crashes_while_its_ends_doze_restarts(void **state)
 }
 
 static void
-draw_wide(struct rl_sim_plan *plan, uint64_t seed)
+draw_wide(struct rl_swarm_plan *plan, uint64_t seed)
 {
-	struct rl_sim_shares shares;
+	struct rl_swarm_shares shares;
 
-	assert_int_equal(rl_sim_wide_parse("all", &shares), 0);
+	assert_int_equal(rl_swarm_wide_parse("all", &shares), 0);
 	draw(plan, seed);
-	assert_int_equal(rl_sim_plan_widen(plan, seed, &shares), 0);
+	assert_int_equal(rl_swarm_plan_widen(plan, seed, &shares), 0);
 }
 
 /* A client that takes packets for 344 ns is not missed by polls each microsecond. */
 static void
 a_slow_client_takes_a_packet_in_each_of_its_times(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 62007936);
@@ -91,7 +91,7 @@ static void
 an_endpoint_that_is_cut_off_hears_what_was_given_up(void **state)
 {
 	static const uint64_t seeds[] = { 62009767, 70098858 };
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
@@ -105,7 +105,7 @@ an_endpoint_that_is_cut_off_hears_what_was_given_up(void **state)
 static void
 packets_that_come_to_an_endpoint_twice_are_reported(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 31210616);
@@ -118,7 +118,7 @@ static void
 a_change_whose_tokens_are_lost_is_soon_made_at_rest(void **state)
 {
 	static const uint64_t seeds[] = { 35022310, 36010931 };
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
@@ -132,7 +132,7 @@ a_change_whose_tokens_are_lost_is_soon_made_at_rest(void **state)
 static void
 a_port_that_waits_for_its_wire_is_polled_when_there_is_room(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 35069442);
@@ -144,7 +144,7 @@ a_port_that_waits_for_its_wire_is_polled_when_there_is_room(void **state)
 static void
 probes_that_wait_for_a_way_are_no_unrest(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 31056781);
@@ -160,7 +160,7 @@ probes_that_wait_for_a_way_are_no_unrest(void **state)
 static void
 a_link_that_was_left_may_have_one_end_that_waits(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 40252748);
@@ -172,7 +172,7 @@ a_link_that_was_left_may_have_one_end_that_waits(void **state)
 static void
 ends_made_here_take_room_that_was_given_away(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 40904148);
@@ -185,7 +185,7 @@ ends_made_here_take_room_that_was_given_away(void **state)
 static void
 orders_of_a_dead_controller_do_not_undo_what_is_healed(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 42616496);
@@ -197,7 +197,7 @@ orders_of_a_dead_controller_do_not_undo_what_is_healed(void **state)
 static void
 late_answers_do_not_begin_a_recovery_each(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 42785977);
@@ -209,7 +209,7 @@ late_answers_do_not_begin_a_recovery_each(void **state)
 static void
 a_new_life_does_not_take_what_was_for_the_old_one(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 65040923);
@@ -224,7 +224,7 @@ a_new_life_does_not_take_what_was_for_the_old_one(void **state)
 static void
 no_circle_closes_before_the_links_of_a_device_are_back(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 71071798);
@@ -240,20 +240,20 @@ no_circle_closes_before_the_links_of_a_device_are_back(void **state)
 static void
 a_probe_may_end_between_old_and_new_tables(void **state)
 {
-	struct rl_sim_plan plan;
-	struct rl_sim_verdict v;
+	struct rl_swarm_plan plan;
+	struct rl_swarm_verdict v;
 
 	(void)state;
 	draw(&plan, 52494434);
 	assert_true(plan.controller && !plan.cfg.endpoint.retry);
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	assert_int_equal(v.load.lost, 0);
 	/* a probe alone may; it need not, for parallel links stand in for others
 	   and limits follow the answers */
 	assert_int_equal(v.sim.drops[RL_DROP_HOPS],
 			 v.sim.ctrl_drops[RL_DROP_HOPS]);
-	rl_sim_plan_free(&plan);
+	rl_swarm_plan_free(&plan);
 }
 
 /*
@@ -265,7 +265,7 @@ no_link_dozes_while_there_is_news(void **state)
 {
 	static const uint64_t seeds[] = { 20001053, 20001464, 20001557,
 					  20001767 };
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
@@ -283,7 +283,7 @@ no_link_dozes_while_there_is_news(void **state)
 static void
 a_full_receiver_serves_all_its_senders(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 92029273);
@@ -296,7 +296,7 @@ a_full_receiver_serves_all_its_senders(void **state)
 static void
 a_full_receiver_that_only_receives_waits_for_slow_senders(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 20017722);
@@ -308,7 +308,7 @@ a_full_receiver_that_only_receives_waits_for_slow_senders(void **state)
 static void
 a_link_that_is_added_beside_a_new_controller_comes_up(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 80059874);
@@ -323,7 +323,7 @@ static void
 a_packet_that_comes_slowly_is_not_taken_for_lost(void **state)
 {
 	static const uint64_t seeds[] = { 80000822, 80015160 };
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
@@ -337,7 +337,7 @@ a_packet_that_comes_slowly_is_not_taken_for_lost(void **state)
 static void
 packets_for_a_link_that_does_not_train_are_at_rest(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 80001846);
@@ -349,7 +349,7 @@ packets_for_a_link_that_does_not_train_are_at_rest(void **state)
 static void
 a_busy_fabric_comes_to_rest_for_a_device_that_restarts(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 80002695);
@@ -362,7 +362,7 @@ a_busy_fabric_comes_to_rest_for_a_device_that_restarts(void **state)
 static void
 all_that_waits_is_at_rest_once_a_held_switch_has_new_tables(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 80040230);
@@ -374,7 +374,7 @@ all_that_waits_is_at_rest_once_a_held_switch_has_new_tables(void **state)
 static void
 a_port_is_not_taken_up_before_its_device_has_tables(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 7101318);
@@ -390,7 +390,7 @@ a_port_is_not_taken_up_before_its_device_has_tables(void **state)
 static void
 a_probe_does_not_pass_what_waits(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 97012646);
@@ -409,7 +409,7 @@ limits_follow_what_is_drawn(void **state)
 {
 	static const uint64_t seeds[] = { 80012555, 80010719, 50001382,
 					  93012483 };
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
@@ -422,7 +422,7 @@ limits_follow_what_is_drawn(void **state)
 static void
 an_endpoint_whose_link_never_comes_up_stops_no_recovery(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw(&plan, 330026840);
@@ -434,7 +434,7 @@ an_endpoint_whose_link_never_comes_up_stops_no_recovery(void **state)
 static void
 an_endpoint_that_comes_back_is_heard_once_there_are_tables(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 340007558);
@@ -445,7 +445,7 @@ an_endpoint_that_comes_back_is_heard_once_there_are_tables(void **state)
 static void
 an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 370006138);
@@ -457,7 +457,7 @@ an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver(void **state)
 static void
 a_flow_learns_from_answers_that_come_after_it_gave_up(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	draw_wide(&plan, 370005709);

@@ -26,7 +26,7 @@ struct bug {
 };
 
 static bool
-has_line(const struct rl_sim_plan *plan, uint32_t line)
+has_line(const struct rl_swarm_plan *plan, uint32_t line)
 {
 	for (uint32_t i = 0; i < plan->faults.n; i++)
 		if (plan->faults.f[i].line == line)
@@ -35,7 +35,7 @@ has_line(const struct rl_sim_plan *plan, uint32_t line)
 }
 
 static bool
-fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
+fails(void *ctx, const struct rl_swarm_plan *plan, uint64_t *sent)
 {
 	struct bug *b = ctx;
 
@@ -49,7 +49,7 @@ fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
 }
 
 static void
-draw(struct rl_sim_plan *plan)
+draw(struct rl_swarm_plan *plan)
 {
 	static const char text[] =
 		"fabric: { topology = \"torus\"; dims = [8]; };";
@@ -60,7 +60,7 @@ draw(struct rl_sim_plan *plan)
 	memset(plan, 0, sizeof(*plan));
 	assert_int_equal(rl_config_read_text("f", text, strlen(text),
 					     &plan->cfg, err, sizeof(err)), 0);
-	rl_sim_settings_defaults(plan);
+	rl_swarm_settings_defaults(plan);
 	plan->seed = plan->load.seed = 77;
 	plan->load.nep = 8;
 	plan->load.stop_ns = 100000;
@@ -86,15 +86,15 @@ link_of(const struct rl_topo *t, const char *dev)
 static void
 only_what_the_failure_needs_is_left(void **state)
 {
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	struct bug b = { .packets = 40 };
-	struct rl_sim_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
+	struct rl_swarm_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
 
 	(void)state;
 	draw(&plan);
 	plan.faults.f[2].link = plan.faults.f[8].link =
 		link_of(&plan.cfg.topo, "s3");
-	assert_int_equal(rl_sim_shrink(&s, &plan), 0);
+	assert_int_equal(rl_swarm_shrink(&s, &plan), 0);
 	assert_int_equal(s.runs, b.asked);
 	assert_int_equal(plan.faults.n, 2);
 	assert_int_equal(plan.faults.f[0].line, 3);
@@ -119,13 +119,13 @@ only_what_the_failure_needs_is_left(void **state)
 static void
 another_seed_may_fail_where_the_own_one_does_no_more(void **state)
 {
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	struct bug b = { .packets = 1, .needs_seed_2 = true };
-	struct rl_sim_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
+	struct rl_swarm_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
 
 	(void)state;
 	draw(&plan);
-	assert_int_equal(rl_sim_shrink(&s, &plan), 0);
+	assert_int_equal(rl_swarm_shrink(&s, &plan), 0);
 	assert_int_equal(plan.faults.n, 2);
 	assert_int_equal(plan.seed, 2);
 	assert_int_equal(plan.load.seed, 2);
@@ -137,18 +137,18 @@ another_seed_may_fail_where_the_own_one_does_no_more(void **state)
 static void
 it_asks_no_more_often_than_it_may(void **state)
 {
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	struct bug b = { .packets = 1 };
 
 	(void)state;
 	for (uint32_t most = 1; most < 200; most += 7) {
-		struct rl_sim_shrink s = { .fails = fails, .ctx = &b,
+		struct rl_swarm_shrink s = { .fails = fails, .ctx = &b,
 					   .most = most };
 		uint64_t sent;
 
 		b.asked = 0;
 		draw(&plan);
-		assert_int_equal(rl_sim_shrink(&s, &plan), 0);
+		assert_int_equal(rl_swarm_shrink(&s, &plan), 0);
 		assert_true(s.runs <= most && b.asked == s.runs);
 		assert_true(fails(&b, &plan, &sent)); /* so far it is right */
 		rl_sim_faults_free(&plan.faults);
@@ -159,13 +159,13 @@ it_asks_no_more_often_than_it_may(void **state)
 static void
 a_plan_that_does_not_fail_stays_as_it_is(void **state)
 {
-	static struct rl_sim_plan plan;
+	static struct rl_swarm_plan plan;
 	struct bug b = { .packets = 5000 };
-	struct rl_sim_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
+	struct rl_swarm_shrink s = { .fails = fails, .ctx = &b, .most = 5000 };
 
 	(void)state;
 	draw(&plan);
-	assert_int_equal(rl_sim_shrink(&s, &plan), -EINVAL);
+	assert_int_equal(rl_swarm_shrink(&s, &plan), -EINVAL);
 	assert_int_equal(plan.faults.n, 12);
 	assert_int_equal(plan.cfg.topo.nep, 8);
 	rl_sim_faults_free(&plan.faults);

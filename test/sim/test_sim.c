@@ -28,7 +28,7 @@ static const char fabric[] =
 static struct rl_sim_mem mem;
 
 static void
-make_plan(struct rl_sim_plan *plan)
+make_plan(struct rl_swarm_plan *plan)
 {
 	char err[1024];
 
@@ -52,7 +52,7 @@ make_plan(struct rl_sim_plan *plan)
 }
 
 static void
-free_plan(struct rl_sim_plan *plan)
+free_plan(struct rl_swarm_plan *plan)
 {
 	rl_route_free(plan->route);
 	rl_sim_faults_free(&plan->faults);
@@ -77,19 +77,20 @@ teardown(void **state)
 static void
 test_equal_seeds_give_equal_runs(void **state)
 {
-	struct rl_sim_verdict a, b;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict a, b;
+	struct rl_swarm_plan plan;
 	uint64_t last = 0;
 	char err[RL_ERR_MAX];
 
 	(void)state;
 	for (uint64_t seed = 100; seed < 140; seed += FEW(4)) {
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(rl_sim_plan_draw(&plan, seed, err), 0);
-			assert_int_equal(
-				rl_sim_plan_run(&plan, &mem, i == 0 ? &a : &b),
-				0);
-			rl_sim_plan_free(&plan);
+			assert_int_equal(rl_swarm_plan_draw(&plan, seed, err),
+					 0);
+			assert_int_equal(rl_swarm_plan_run(&plan, &mem,
+							   i == 0 ? &a : &b),
+					 0);
+			rl_swarm_plan_free(&plan);
 		}
 		assert_true(a.ok && b.ok);
 		assert_int_equal(a.hash, b.hash);
@@ -102,8 +103,8 @@ test_equal_seeds_give_equal_runs(void **state)
 static void
 test_latency_is_that_of_the_wires(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan);
@@ -112,13 +113,13 @@ test_latency_is_that_of_the_wires(void **state)
 	plan.load.start_ns = 5000; /* the links have trained */
 	plan.load.stop_ns = 900000;
 	plan.heal_ns = 1000000;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	assert_true(v.load.delivered > 100);
 	/* each hop: 320 bytes at 128 bytes a ns, rounded up, and the latency */
 	assert_int_equal(rl_hist_quantile(&v.load.latency, 50000), 3 * 103);
 	plan.wire.latency_ns = 1000;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	assert_in_range(rl_hist_quantile(&v.load.latency, 50000), 3009, 3040);
 	free_plan(&plan);
@@ -128,14 +129,14 @@ test_latency_is_that_of_the_wires(void **state)
 static void
 test_a_full_wire_is_backpressure_not_loss(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan);
 	plan.load.load = 4;
 	plan.load.min_flits = plan.load.max_flits = 8;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	assert_int_equal(v.load.lost, 0);
 	/* 2 sources x 8 flits x 2 ns, and what was made waited its turn */
@@ -145,7 +146,7 @@ test_a_full_wire_is_backpressure_not_loss(void **state)
 }
 
 static void
-add_fault(struct rl_sim_plan *plan, const char *line)
+add_fault(struct rl_swarm_plan *plan, const char *line)
 {
 	char err[256];
 
@@ -157,13 +158,13 @@ add_fault(struct rl_sim_plan *plan, const char *line)
 
 /* Polls and frames of a millisecond at rest. */
 static void
-rest(struct rl_sim_plan *plan, uint64_t *polls, uint64_t *frames)
+rest(struct rl_swarm_plan *plan, uint64_t *polls, uint64_t *frames)
 {
-	struct rl_sim_verdict v[2];
+	struct rl_swarm_verdict v[2];
 
 	for (int i = 0; i < 2; i++) {
 		plan->heal_ns = (i + 1) * RL_NS_PER_MS;
-		assert_int_equal(rl_sim_plan_run(plan, &mem, &v[i]), 0);
+		assert_int_equal(rl_swarm_plan_run(plan, &mem, &v[i]), 0);
 		assert_true(v[i].ok);
 	}
 	*polls = v[1].sim.polls - v[0].sim.polls;
@@ -178,7 +179,7 @@ rest(struct rl_sim_plan *plan, uint64_t *polls, uint64_t *frames)
 static void
 test_rest_costs_its_keepalives_only(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	uint64_t polls, frames;
 
 	(void)state;
@@ -198,7 +199,7 @@ test_rest_costs_its_keepalives_only(void **state)
 static void
 test_a_wire_that_was_full_does_not_wake_for_ever(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	uint64_t polls, frames;
 
 	(void)state;
@@ -234,7 +235,7 @@ note_deaths(void *ctx, struct rl_sim *sim)
 static void
 test_links_doze_and_find_a_silent_cut_as_soon(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	uint64_t polls, frames, dead[2][2];
 
 	(void)state;
@@ -252,13 +253,13 @@ test_links_doze_and_find_a_silent_cut_as_soon(void **state)
 	plan.heal_ns = RL_NS_PER_MS;
 	add_fault(&plan, "700us cut s0-s1#0 silent\n800us heal s0-s1#0\n");
 	for (int turns = 0; turns < 2; turns++) {
-		struct rl_sim_verdict v;
+		struct rl_swarm_verdict v;
 
 		plan.turns = turns;
 		for (int doze = 0; doze < 2; doze++) {
 			plan.doze = doze;
 			plan.inspect_ctx = dead[doze];
-			assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+			assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 			assert_true(v.ok);
 		}
 		assert_in_range(dead[0][0], 714000, 719000);
@@ -287,8 +288,8 @@ count_calls(void *ctx, struct rl_sim *sim)
 static void
 test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 {
-	struct rl_sim_verdict v[2];
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v[2];
+	struct rl_swarm_plan plan;
 	uint64_t calls[2];
 
 	(void)state;
@@ -301,7 +302,7 @@ test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 	for (int doze = 0; doze < 2; doze++) {
 		plan.doze = doze;
 		plan.inspect_ctx = &calls[doze];
-		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v[doze]), 0);
+		assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v[doze]), 0);
 		assert_true(v[doze].ok);
 		assert_int_equal(v[doze].failovers, 4);
 	}
@@ -315,9 +316,9 @@ test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 
 /* Cuts link @p k between the switches at its n-th flit; @return failovers. */
 static uint32_t
-cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
+cut_at(struct rl_swarm_plan *plan, unsigned int k, unsigned int flit)
 {
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 	char line[80];
 
 	rl_sim_faults_free(&plan->faults);
@@ -325,7 +326,7 @@ cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
 	add_fault(plan, line);
 	snprintf(line, sizeof(line), "20us heal s0-s1#%u", k);
 	add_fault(plan, line);
-	assert_int_equal(rl_sim_plan_run(plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(plan, &mem, &v), 0);
 	if (!v.ok)
 		fail_msg("link %u, flit %u: %s", k, flit, v.why);
 	return v.failovers;
@@ -335,7 +336,7 @@ cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
 static void
 test_a_cut_at_any_flit_loses_nothing(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 	unsigned int hit;
 
 	(void)state;
@@ -355,8 +356,8 @@ test_a_cut_at_any_flit_loses_nothing(void **state)
 static void
 test_the_judge_sees_the_losses_of_no_loopback(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan);
@@ -364,22 +365,22 @@ test_the_judge_sees_the_losses_of_no_loopback(void **state)
 	plan.cfg.endpoint.retry = false;
 	plan.cfg.endpoint.gap_skip_ns = 20000;
 	add_fault(&plan, "10us cut s0-s1\n20us heal s0-s1\n");
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_false(v.ok);
 	assert_non_null(strstr(v.why, "lost"));
 	assert_true(v.load.lost > 0);
 	plan.losses_ok = true;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	free_plan(&plan);
 }
 
 static void
-expect_no(struct rl_sim_plan *plan, const char *words)
+expect_no(struct rl_swarm_plan *plan, const char *words)
 {
-	struct rl_sim_verdict v;
+	struct rl_swarm_verdict v;
 
-	assert_int_equal(rl_sim_plan_run(plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(plan, &mem, &v), 0);
 	assert_false(v.ok);
 	if (strstr(v.why, words) == NULL)
 		fail_msg("'%s' is not '%s'", v.why, words);
@@ -390,7 +391,7 @@ expect_no(struct rl_sim_plan *plan, const char *words)
 static void
 test_the_judge_says_no_to_what_was_made_good_as_well(void **state)
 {
-	struct rl_sim_plan plan;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan); /* end-to-end retry brings what a policy dropped */
@@ -430,20 +431,20 @@ steal(void *ctx, struct rl_sim *sim)
 static void
 test_a_missing_flit_is_noticed(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 	struct rl_flit *stolen = NULL;
 
 	(void)state;
 	make_plan(&plan);
 	plan.inspect = steal;
 	plan.inspect_ctx = &stolen;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_false(v.ok);
 	assert_non_null(strstr(v.why, "flits"));
 	rl_flit_put(&mem.cache, stolen);
 	plan.inspect = NULL;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_true(v.ok);
 	free_plan(&plan);
 }
@@ -451,8 +452,8 @@ test_a_missing_flit_is_noticed(void **state)
 static void
 test_a_flit_given_back_twice_is_noticed(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 	struct rl_flit *kept;
 
 	(void)state;
@@ -460,7 +461,7 @@ test_a_flit_given_back_twice_is_noticed(void **state)
 	/* one is missing and another there twice: the count is right */
 	kept = mem.cache.slot[0];
 	mem.cache.slot[0] = mem.cache.slot[1];
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	assert_false(v.ok);
 	mem.cache.slot[0] = kept;
 	free_plan(&plan);
@@ -474,8 +475,8 @@ static void
 test_stale_frames_arrive_and_are_refused(void **state)
 {
 	uint64_t late = 0;
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan);
@@ -483,7 +484,7 @@ test_stale_frames_arrive_and_are_refused(void **state)
 			 "30us cut s0-s1#1 late\n32us heal s0-s1#1\n");
 	for (uint64_t seed = 1; seed < 10; seed++) {
 		plan.seed = seed;
-		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+		assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 		assert_true(v.ok);
 		late += v.sim.frames_late;
 	}
@@ -498,8 +499,8 @@ test_stale_frames_arrive_and_are_refused(void **state)
 static void
 test_wires_damage_nothing_that_fec_would_pass(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 	uint64_t corrupt = 0;
 
 	(void)state;
@@ -512,7 +513,7 @@ test_wires_damage_nothing_that_fec_would_pass(void **state)
 			 "50us heal s0-s1\n");
 	for (uint64_t seed = 1; seed < 10; seed++) {
 		plan.seed = seed;
-		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+		assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 		if (!v.ok)
 			fail_msg("seed %u: %s", (unsigned int)seed, v.why);
 		corrupt += v.sim.frames_corrupt;
@@ -526,17 +527,17 @@ test_wires_damage_nothing_that_fec_would_pass(void **state)
 static void
 test_a_pointer_is_no_flit_that_is_free_twice(void **state)
 {
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
+	struct rl_swarm_verdict v;
+	struct rl_swarm_plan plan;
 
 	(void)state;
 	make_plan(&plan);
 	plan.load.min_flits = plan.load.max_flits =
 		plan.cfg.link.max_packet_flits;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	/* one more is the mark of the next run */
 	mem.mark = (uint32_t)((uintptr_t)mem.flit_chunk[0] >> 32) - 1;
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
 	if (!v.ok)
 		fail_msg("%s", v.why);
 	free_plan(&plan);
