@@ -115,18 +115,17 @@ adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
 	     const struct core_port *best)
 {
 	const struct rl_fwd *fwd = core->fwd;
+	const uint64_t ports = fwd->adapt_longer[pkt->dst];
+	const uint32_t links = fwd->adapt_links[pkt->dst];
 	const uint32_t room = core->p.cfg->queue_flits;
 	struct core_port *longer;
-	uint32_t links, queued;
+	uint32_t queued;
 	bool lives;
 
-	if (pkt->in_port >= RL_FWD_ADAPT_PORTS ||
+	if (ports == 0 || pkt->in_port >= RL_FWD_ADAPT_PORTS ||
 	    !(fwd->adapt_ends >> pkt->in_port & 1))
 		return NULL;
-	links = fwd->adapt_links[pkt->dst];
-	if (links == 0)
-		return NULL;
-	longer = adapt_best(core, pkt, fwd->adapt_longer[pkt->dst], &lives);
+	longer = adapt_best(core, pkt, ports, &lives);
 	queued = best == NULL ? room : adapt_queued(core, best);
 	if (longer == NULL ||
 	    (adapt_queued(core, longer) + room / ADAPT_BIAS) *

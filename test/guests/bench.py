@@ -13,8 +13,8 @@ seen.
              [--list] [CASE...]
 
 IMAGE: a folder made by image.py. A case is MODEL/BINDING: see CASES. --all runs
-all of them, --vm those of vms.py, otherwise four run. Prints what each case measured. Exits with 77
-where there is no QEMU.
+all of them, --vm those of vms.py, otherwise four run. Prints what each case measured.
+Exits with 77 where there is no QEMU.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ import tempfile
 import time
 
 import vms
-from guest import Guest, GuestError
+from guest import FIGURE1, Guest, GuestError
 
 # binding -> (the kernel's driver, MiB of hugepages, virtual IOMMU)
 BINDINGS = {
@@ -40,15 +40,7 @@ NO_FLAPS = ("virtio-packed",)
 CASES = ["%s/%s" % (m, b)
          for m in ("virtio", "virtio-packed", "e1000", "e1000e", "vmxnet3")
          for b in BINDINGS] + ["virtio-legacy/uio"] + list(vms.CASES)
-FABRIC = """
-fabric: {
-  topology = "custom";
-  switches = ( { name = "s0"; }, { name = "s1"; } );
-  endpoints = ( { name = "e0"; }, { name = "e1"; } );
-  links = ( { a = "e0"; b = "s0"; }, { a = "s0"; b = "s1"; count = 2; },
-            { a = "s1"; b = "e1"; } );
-};
-link: { flap_damping_max_ns = 50000000; };
+FABRIC = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "%s"; b = "%s"; },
           { link = "s0-s1#1"; a = "%s"; b = "%s"; } );
 """

@@ -25,6 +25,17 @@ MODELS = {
     "vhost-user": "virtio-net-pci,vectors=0",
 }
 BOOT_S = 240
+# What all cases have: the fabric, and links that train again soon.
+FIGURE1 = """
+fabric: {
+  topology = "custom";
+  switches = ( { name = "s0"; }, { name = "s1"; } );
+  endpoints = ( { name = "e0"; }, { name = "e1"; } );
+  links = ( { a = "e0"; b = "s0"; }, { a = "s0"; b = "s1"; count = 2; },
+            { a = "s1"; b = "e1"; } );
+};
+link: { flap_damping_max_ns = 50000000; };
+"""
 
 
 class GuestError(Exception):

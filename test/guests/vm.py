@@ -31,7 +31,20 @@ def page_block(begins):
     return shlex.split(page("", begins).replace("\\\n", " "))
 
 
-class Reflit:
+class Victim:
+    """A process, self.proc, that ends or stands still without a word."""
+
+    def kill(self):
+        self.proc.kill()
+        self.proc.wait()
+
+    def freeze(self, seconds):
+        self.proc.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.proc.send_signal(signal.SIGCONT)
+
+
+class Reflit(Victim):
     """A reflit with a prompt. What it prints goes to a file."""
 
     def __init__(self, program, where, vdevs, config, name="r"):
@@ -83,15 +96,6 @@ class Reflit:
         self.cmd("say " + word)
         self.expect(r"\s%s$" % word, timeout)
 
-    def kill(self):
-        self.proc.kill()
-        self.proc.wait()
-
-    def freeze(self, seconds):
-        self.proc.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self.proc.send_signal(signal.SIGCONT)
-
     def end(self):
         """Returns (exit status, report)."""
         for line in ("stop", "wait drained 30s", "quit"):
@@ -111,7 +115,7 @@ class Reflit:
         self.proc.stdin.close()
 
 
-class Vm(Guest):
+class Vm(Victim, Guest):
     """A Linux with one interface, whose address ends in n. listens: QEMU makes
     the socket, and reflit connects to it."""
 
@@ -170,12 +174,3 @@ class Vm(Guest):
         began = time.monotonic()
         self.con[1].expect("bytes from", timeout)
         return time.monotonic() - began
-
-    def kill(self):
-        self.proc.kill()
-        self.proc.wait()
-
-    def freeze(self, seconds):
-        self.proc.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self.proc.send_signal(signal.SIGCONT)

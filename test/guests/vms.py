@@ -6,18 +6,10 @@ import subprocess
 import time
 import xml.etree.ElementTree
 
-from guest import GuestError
+from guest import FIGURE1, GuestError
 from vm import Reflit, Vm, page, page_block
 
-FABRIC = """
-fabric: {
-  topology = "custom";
-  switches = ( { name = "s0"; }, { name = "s1"; } );
-  endpoints = ( { name = "e0"; }, { name = "e1"; } );
-  links = ( { a = "e0"; b = "s0"; }, { a = "s0"; b = "s1"; count = 2; },
-            { a = "s1"; b = "e1"; } );
-};
-link: { flap_damping_max_ns = 50000000; };
+FABRIC = FIGURE1 + """
 attach = ( { endpoint = "e0"; port = "net_vhost0"; },
            { endpoint = "e1"; port = "net_vhost1"; } );
 """

@@ -165,8 +165,11 @@ def counters_grow_and_agree_with_the_report():
 
 @case
 def classes_are_the_sums_of_their_flows():
+    # while the link is cut nothing is given up, so that nothing moves
+    patient = FIGURE1 + ("link: { watchdog_ns = 600000000000; "
+                         "no_path_ns = 600000000000; };")
     with Box() as box, Live(box, "--allow-orders", "--classes", "3", "--load",
-                            "0.05") as live:
+                            "0.05", config=patient) as live:
         live.until("/reflit/flows", lambda f: sorted(f["cos"]) ==
                    [0, 0, 1, 1, 2, 2])
         live.order("link s0-s1 down")
