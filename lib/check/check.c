@@ -132,6 +132,8 @@ run_check(const struct rl_check_in *in, struct rl_check_report *rep,
 		ret = run_follow(&r);
 	if (ret == 0) {
 		run_sum_up(&r);
+		rep->descends = in->rank != NULL &&
+				!check_deps_ascend(&r.deps, in->rank);
 		ret = check_deps_cycle(&r.deps, r.nchan, rep);
 	}
 	if (ret == 0 && in->joins)

@@ -85,6 +85,18 @@ check_deps_clear(struct check_deps *d)
 	d->count = 0;
 }
 
+bool
+check_deps_ascend(const struct check_deps *d, const uint32_t *rank)
+{
+	for (uint32_t i = 0; i <= d->mask; i++) {
+		const struct check_dep *s = &d->slot[i];
+
+		if (s->from != s->to && rank[s->from] >= rank[s->to])
+			return false;
+	}
+	return true;
+}
+
 /* The dependencies as a graph: adjacency lists. */
 struct deps_graph {
 	uint32_t nchan;

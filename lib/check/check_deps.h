@@ -48,6 +48,9 @@ int check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 int check_deps_order(const struct check_deps *d, const struct check_deps *more,
 		     uint32_t nchan, uint32_t *rank);
 
+/** Whether every dependency leads to a channel of higher rank. */
+bool check_deps_ascend(const struct check_deps *d, const uint32_t *rank);
+
 static inline uint32_t
 check_channel(uint32_t link, unsigned int end, unsigned int vl)
 {

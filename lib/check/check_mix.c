@@ -72,7 +72,7 @@ mix_dst(struct mix_run *r, uint32_t dst, const uint8_t *near,
 		unsigned int flags;
 		uint32_t len;
 
-		if (!r->map.live[s] || s == dst)
+		if (!check_mix_counts(r, s, dst))
 			continue;
 		if (mix_held(r, s, dst)) {
 			r->rep->held++;
@@ -109,7 +109,9 @@ mix_judge(struct mix_run *r, struct rl_flows bad[2])
 	struct mix_near *near = NULL;
 	int ret = todo == NULL ? -ENOMEM : check_mix_near_new(r, &near);
 
-	if (ret == 0 && near == NULL)
+	if (ret == 0 && r->plane != RL_VCS)
+		memset(todo, 1, t->nep);
+	else if (ret == 0 && near == NULL)
 		ret = mix_differ(r, todo);
 	for (uint32_t e = 0; e < t->nep && ret == 0; e++) {
 		const uint8_t *sources = NULL;
@@ -169,8 +171,7 @@ mix_cycle(struct mix_run *r)
 		for (uint32_t s = 0; s < t->nep; s++) {
 			uint32_t len;
 
-			if (!r->map.live[e] || !r->map.live[s] || s == e ||
-			    mix_held(r, s, e))
+			if (!check_mix_counts(r, s, e) || mix_held(r, s, e))
 				continue;
 			lost += (check_mix_flow(r, s, e, &len) & MIX_LOST) != 0;
 		}

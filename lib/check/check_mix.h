@@ -35,6 +35,8 @@ struct mix_run {
 	struct rl_check_mix_report *rep;
 	struct ranks_map map; /**< ports only */
 	uint8_t *dead;	      /**< [link] died since the old tables */
+	uint32_t *part;	      /**< [device]; NULL: the fabric counts as one */
+	unsigned int plane;   /**< VL of the adaptive plane; RL_VCS: none */
 	uint8_t nsl;	      /**< SLs in use */
 	uint8_t sl_idx[RL_SLS];
 	struct mix_state *state; /**< [channel * nsl + SL's index] */
@@ -44,6 +46,9 @@ struct mix_run {
 	struct check_deps *deps; /**< NULL: not collected */
 	uint32_t src, dst;	 /**< current */
 };
+
+/** Whether packets of a flow count, if it is not held. */
+bool check_mix_counts(const struct mix_run *r, uint32_t src, uint32_t dst);
 
 int check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
 		   struct rl_check_mix_report *rep);

@@ -10,20 +10,26 @@
  *
  * Links that died since the old tables were made count as alive for these, and
  * as dead as well: packets may have crossed them before.
+ *
+ * A packet on the adaptive plane may take any port of either table's set, or
+ * leave the plane as if it were injected there. It waits for no channel of the
+ * plane (core_adapt.c), so hops from and to these close no cycle. But it may go
+ * round on the plane of two tables, and then has all flags.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check_mix.h"
+#include "check_parts.h"
 
 #define STATE_NEW 0
 #define STATE_OPEN 1
 #define STATE_DONE 2
 
 /* Next hops to consider: by the old tables with dead links alive or not, by the
- * new ones on the new plane or the old. */
-#define MIX_CHOICES (4 * RL_FWD_ALTS)
+ * new ones on the new plane or the old; and ports of the adaptive plane. */
+#define MIX_CHOICES (4 * RL_FWD_ALTS + RL_FWD_ADAPT_PORTS)
 
 struct mix_at {
 	uint32_t dev;
@@ -55,29 +61,26 @@ mix_may(const struct mix_run *r, uint32_t dev)
 	return r->mix->may != NULL ? r->mix->may[dev] : RL_MIX_EITHER;
 }
 
+/* Whether packets on a channel are on the adaptive plane. */
+static bool
+mix_adapts(const struct mix_run *r, uint32_t chan)
+{
+	return chan != RANKS_NONE && chan % RL_VCS == r->plane;
+}
+
 /*
- * The destination of hop h, or RANKS_NONE; alive: recently dead links still
- * work.
+ * The channel of a VL of a port, and where it leads; RANKS_NONE: it does not work.
+ * alive: recently dead links still do.
  */
 static uint32_t
-mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
-	 struct rl_fwd_hop h, const struct mix_at *at, bool alive,
-	 struct mix_at *to)
+mix_cross(const struct mix_run *r, const struct mix_at *at, unsigned int port,
+	  unsigned int vl, bool alive, struct mix_at *to)
 {
-	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
-	const struct ranks_port *p;
-	uint32_t dirlink;
+	const struct ranks_port *p = &r->map.port[r->map.port0[at->dev] + port];
+	const struct rl_topo_port *tp = &r->topo->dev[at->dev].port[port];
+	uint32_t dirlink = p->dirlink;
 
-	if (h.port >= dev->nports || h.plane >= f->nplanes)
-		return RANKS_NONE;
-	if (h.port == at->in_port &&
-	    (dev->kind == RL_DEV_ENDPOINT || h.plane == plane))
-		return RANKS_NONE;
-	p = &r->map.port[r->map.port0[at->dev] + h.port];
-	dirlink = p->dirlink;
 	if (dirlink == RANKS_NONE) {
-		const struct rl_topo_port *tp = &dev->port[h.port];
-
 		if (!alive || !r->dead[tp->link])
 			return RANKS_NONE;
 		dirlink = tp->link * 2 + tp->end;
@@ -85,9 +88,26 @@ mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	to->dev = p->dev;
 	to->in_port = p->in_port;
 	to->sl = at->sl;
-	to->vl = rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl) &
-		 (RL_VCS - 1);
+	to->vl = vl & (RL_VCS - 1);
 	return dirlink * RL_VCS + to->vl;
+}
+
+/* The channel of hop h, or RANKS_NONE. */
+static uint32_t
+mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
+	 struct rl_fwd_hop h, const struct mix_at *at, bool alive,
+	 struct mix_at *to)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
+
+	if (h.port >= dev->nports || h.plane >= f->nplanes)
+		return RANKS_NONE;
+	if (h.port == at->in_port &&
+	    (dev->kind == RL_DEV_ENDPOINT || h.plane == plane))
+		return RANKS_NONE;
+	return mix_cross(r, at, h.port,
+			 rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl),
+			 alive, to);
 }
 
 /* Result of mix_add() if a table lets a packet do nothing. */
@@ -140,14 +160,9 @@ mix_plane(const struct rl_fwd *f, const struct mix_at *at)
 	return p < f->nplanes ? p : 0;
 }
 
-/*
- * All that a packet may do at a device. MIX_TOUCHED in *flags: the tables
- * disagree; MIX_LOST: it may be stranded there. A packet stranded by the old
- * tables waits for the new ones, and goes on by them; one stranded by the new
- * tables is lost, whatever the old ones did.
- */
+/* What a packet may do by the tables; flags as of mix_choose(). */
 static uint32_t
-mix_choose(const struct mix_run *r, const struct mix_at *at,
+mix_tables(const struct mix_run *r, const struct mix_at *at,
 	   struct mix_choice *c, unsigned int *flags)
 {
 	const unsigned int may = mix_may(r, at->dev);
@@ -180,6 +195,99 @@ mix_choose(const struct mix_run *r, const struct mix_at *at,
 	return n;
 }
 
+/* Ports of the adaptive plane that a table lets a packet take here. */
+static uint64_t
+mix_ports(const struct mix_run *r, const struct rl_fwd *f,
+	  const struct mix_at *at)
+{
+	uint64_t ports = f->adapt[r->dst];
+
+	if (at->in_port >= RL_FWD_ADAPT_PORTS)
+		return ports;
+	if ((f->adapt_ends >> at->in_port & 1) && f->adapt_links[r->dst] != 0)
+		ports |= f->adapt_longer[r->dst];
+	return ports & ~(UINT64_C(1) << at->in_port);
+}
+
+/* Adds what a packet may do on the adaptive plane. @return whether old and new
+   tables disagree */
+static bool
+mix_adapt(const struct mix_run *r, const struct mix_at *at,
+	  struct mix_choice *c, uint32_t *n)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
+	const unsigned int may = mix_may(r, at->dev);
+	uint64_t ports[2] = {0};
+	bool differs = false;
+
+	for (unsigned int k = 0; k < 2; k++) {
+		const struct rl_fwd *f = k == 0 ? r->mix->old : r->mix->fwd;
+
+		if (may >> k & 1)
+			ports[k] = mix_ports(r, &f[at->dev], at);
+	}
+	for (unsigned int p = 0; p < dev->nports; p++) {
+		const bool old = ports[0] >> p & 1, new = ports[1] >> p & 1;
+		struct mix_choice to = {.first = true};
+
+		if (!old && !new)
+			continue;
+		differs = differs || r->dead[dev->port[p].link] ||
+			  (may == RL_MIX_EITHER && old != new);
+		to.chan = mix_cross(r, at, p, r->plane, old, &to.to);
+		if (to.chan != RANKS_NONE)
+			c[(*n)++] = to;
+	}
+	return differs;
+}
+
+/*
+ * All that a packet may do at a device. MIX_TOUCHED in *flags: the tables
+ * disagree; MIX_LOST: it may be stranded there. A packet stranded by the old
+ * tables waits for the new ones, and goes on by them; one stranded by the new
+ * tables is lost, whatever the old ones did.
+ */
+static uint32_t
+mix_choose(const struct mix_run *r, uint32_t chan, const struct mix_at *at,
+	   struct mix_choice *c, unsigned int *flags)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
+	const struct rl_fwd *new = &r->mix->fwd[at->dev];
+	struct mix_at joins = *at;
+	uint32_t n;
+
+	if (!mix_adapts(r, chan)) {
+		n = mix_tables(r, at, c, flags);
+		if (r->plane == RL_VCS || chan != RANKS_NONE ||
+		    !(new->adapt_sls >> at->sl & 1))
+			return n;
+	} else {
+		joins.in_port = dev->nports; /* as if injected here */
+		n = mix_tables(r, &joins, c, flags);
+	}
+	if (mix_adapt(r, at, c, &n))
+		*flags |= MIX_TOUCHED;
+	return n;
+}
+
+/* Whether both tables have an adaptive plane, on the same VL and for the same
+   SLs, or neither has. */
+static bool
+mix_planes_match(struct mix_run *r)
+{
+	r->plane = rl_fwd_adapt_vl(&r->mix->fwd[0]);
+	for (uint32_t d = 0; d < r->topo->ndev; d++) {
+		const struct rl_fwd *old = &r->mix->old[d];
+		const struct rl_fwd *new = &r->mix->fwd[d];
+
+		if (rl_fwd_adapt_vl(old) != r->plane ||
+		    rl_fwd_adapt_vl(new) != r->plane ||
+		    old->adapt_sls != new->adapt_sls)
+			return false;
+	}
+	return true;
+}
+
 int
 check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
 	       struct rl_check_mix_report *rep)
@@ -207,25 +315,36 @@ check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
 		used |= check_sls_of(sl[0], t->nep) |
 			check_sls_of(sl[1], t->nep);
 	}
+	if (t->ndev != 0 && !mix_planes_match(r))
+		return -EINVAL;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
 		if (used >> sl & 1)
 			r->sl_idx[sl] = r->nsl++;
+	r->part = mix->parts ? check_parts(t) : NULL;
 	r->dead = calloc(t->nlink + 1u, 1);
 	n = (size_t)rl_channels(t) * r->nsl + 1;
 	r->state = calloc(n, sizeof(*r->state));
 	r->touched = malloc(n * sizeof(*r->touched));
 	r->stack = malloc((RL_CHECK_HOPS_MAX + 2) * sizeof(*r->stack));
 	if (r->dead == NULL || r->state == NULL || r->touched == NULL ||
-	    r->stack == NULL)
+	    r->stack == NULL || (mix->parts && r->part == NULL))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < mix->ndead; i++)
 		r->dead[mix->dead[i]] = 1;
 	return 0;
 }
 
+bool
+check_mix_counts(const struct mix_run *r, uint32_t src, uint32_t dst)
+{
+	return src != dst && r->map.live[src] && r->map.live[dst] &&
+	       (r->part == NULL || check_together(r->topo, r->part, src, dst));
+}
+
 void
 check_mix_free(struct mix_run *r)
 {
+	free(r->part);
 	free(r->stack);
 	free(r->touched);
 	free(r->state);
@@ -249,6 +368,10 @@ mix_hop(const struct mix_run *r, uint32_t from, uint32_t to)
 	const struct rl_check_mix *m = r->mix;
 	unsigned int bad = 0;
 
+	if (mix_adapts(r, to))
+		return 0;
+	if (mix_adapts(r, from))
+		from = RANKS_NONE;
 	if (m->rank == NULL || (from != RANKS_NONE &&
 				m->rank[from] >= m->rank[to]))
 		bad |= MIX_BAD_NEW;
@@ -275,7 +398,7 @@ mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
 	f->dev = at->dev;
 	f->foreign = r->topo->dev[at->dev].kind == RL_DEV_ENDPOINT &&
 		     chan != RANKS_NONE;
-	f->n = mix_choose(r, at, f->choice, &flags);
+	f->n = mix_choose(r, chan, at, f->choice, &flags);
 	if (chan == RANKS_NONE)
 		return flags;
 	r->touched[r->ntouched++] = id;
@@ -332,7 +455,8 @@ mix_search(struct mix_run *r, struct mix_state *sum)
 		}
 		f->next++;
 		here->flags |= (uint8_t)mix_hop(r, f->chan, c->chan);
-		if (r->deps != NULL && f->chan != RANKS_NONE)
+		if (r->deps != NULL && f->chan != RANKS_NONE &&
+		    !mix_adapts(r, f->chan))
 			check_deps_add(r->deps, f->chan, c->chan, r->src,
 				       r->dst);
 		if (c->to.dev == r->topo->ep_dev[r->dst]) {

@@ -43,19 +43,6 @@ spare_init(struct spare *s, struct mix_run *r)
 		       -ENOMEM : 0;
 }
 
-/* Whether all of `one` ascend in the order of `all`. */
-static bool
-spare_ascends(const struct spare *s)
-{
-	for (uint32_t i = 0; i <= s->one.mask; i++) {
-		const struct check_dep *d = &s->one.slot[i];
-
-		if (d->from != d->to && s->value[d->from] >= s->value[d->to])
-			return false;
-	}
-	return true;
-}
-
 /* Adds the dependencies of `one` to those of `all`. Returns -ELOOP: that makes
  * a cycle, and nothing is added; -ENOMEM; 0. */
 static int
@@ -65,7 +52,7 @@ spare_add(struct spare *s)
 
 	if (s->one.no_memory)
 		return -ENOMEM;
-	if (!spare_ascends(s))
+	if (!check_deps_ascend(&s->one, s->value))
 		ret = check_deps_order(&s->all, &s->one, s->nchan, s->value);
 	if (ret != 0)
 		return ret;
@@ -88,7 +75,7 @@ spare_begin(struct spare *s, const struct rl_flows *held)
 
 	for (uint32_t e = 0; e < nep; e++) {
 		for (uint32_t k = 0; k < nep; k++)
-			if (r->map.live[e] && r->map.live[k] && k != e &&
+			if (check_mix_counts(r, k, e) &&
 			    !rl_flows_has(held, k, e))
 				check_mix_flow(r, k, e, &len);
 		check_mix_forget(r);

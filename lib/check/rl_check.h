@@ -55,6 +55,9 @@ struct rl_check_in {
 	/** packets may leave the adaptive plane wherever they can be (rl_fwd.h);
 	    it is judged, too. Without `old` only */
 	bool joins;
+	/** ranks of channels, by rl_channel(): does every dependency ascend in
+	    them (rl_check_report.descends)? NULL: no question */
+	const uint32_t *rank;
 };
 
 /** A channel, and a pair whose path goes on from it to the next. */
@@ -87,6 +90,7 @@ struct rl_check_report {
 	uint64_t joins, joins_lost;
 	uint64_t channels; /**< in use */
 	uint64_t deps;
+	bool descends; /**< one of them, in the ranks that were given */
 	/** the first pair that does not arrive, if reachable < pairs */
 	uint32_t lost_src, lost_dst;
 	const char *lost_why; /**< static string */

@@ -86,6 +86,8 @@ struct rl_check_mix {
 	uint32_t ndead;
 	/** flows that send nothing and have nothing under way; NULL: none */
 	const struct rl_flows *held;
+	/** pairs of endpoints in different parts of a cut fabric don't count */
+	bool parts;
 };
 
 /** The order in which all hops of a mix ascend. */

@@ -25,7 +25,8 @@ struct rl_fwd_ranks {
 struct rl_fwd_pass {
 	const struct rl_fwd *fwd; /**< the new tables of this device */
 	uint32_t epoch;		  /**< carried by tokens: of the new tables */
-	uint8_t vls;	/**< the old tables use VLs below this, 1..RL_VCS */
+	uint8_t vls;	/**< the old tables use VLs below this, 1..RL_VCS; an
+			     adaptive plane is beyond */
 	/** [fwd->nports] proven for the old tables, of all devices */
 	const struct rl_fwd_ranks *rank;
 	/** [fwd->nports] an endpoint is behind it: no packet overtakes there */

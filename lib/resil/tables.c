@@ -31,10 +31,12 @@ rl_tables_new(const struct rl_tables_params *p, const struct rl_route *route)
 	t->epoch = calloc(topo->ndev, sizeof(*t->epoch));
 	t->staged = calloc(topo->ndev, sizeof(*t->staged));
 	t->old = calloc(topo->ndev, sizeof(*t->old));
+	t->may = calloc(topo->ndev, sizeof(*t->may));
 	t->dead = calloc(topo->nlink + 1, sizeof(*t->dead));
 	t->gen[0].failed = calloc(topo->nlink + 1, 1);
 	if (t->topo.dev == NULL || t->topo.link == NULL || t->epoch == NULL ||
-	    t->staged == NULL || t->old == NULL || t->dead == NULL || t->gen[0].failed == NULL)
+	    t->staged == NULL || t->old == NULL || t->may == NULL ||
+	    t->dead == NULL || t->gen[0].failed == NULL)
 		goto err_tables;
 	memcpy(t->topo.dev, topo->dev, topo->ndev * sizeof(*topo->dev));
 	memcpy(t->topo.link, topo->link, topo->nlink * sizeof(*topo->link));
@@ -72,6 +74,7 @@ rl_tables_free(struct rl_tables *t)
 	free(t->epoch);
 	free(t->staged);
 	free(t->old);
+	free(t->may);
 	free(t->dead);
 	free(t);
 }

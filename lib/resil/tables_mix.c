@@ -118,30 +118,30 @@ static int
 prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	   const struct tables_gen *g)
 {
-	struct rl_check_in in = { .topo = &t->topo,
-				  .fwd = g->route->fwd,
-				  .parts = true };
-	struct rl_check_report rep;
+	const struct rl_check_mix mix = { .topo = &t->topo,
+					  .old = t->old,
+					  .fwd = g->route->fwd,
+					  .rank = g->route->rank,
+					  .may = t->may,
+					  .parts = true };
+	struct rl_check_mix_report rep;
 	bool any = false;
 
-	if (t->adaptive) /* a plane is proven with its own tables alone */
-		return -EHOSTUNREACH;
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
 		const struct tables_gen *has = tables_gen(t, job->present[d]);
 
 		t->old[d] = g->route->fwd[d];
+		t->may[d] = RL_MIX_NEW;
 		if (!job->silent[d])
 			continue;
 		/* only an earlier process knew these tables */
 		if (has == NULL)
 			return -EHOSTUNREACH;
 		t->old[d] = tables_of(t, has)->fwd[d];
+		t->may[d] = RL_MIX_EITHER;
 		any = true;
 	}
-	if (!any)
-		return 0;
-	in.old = t->old;
-	return rl_check(&in, &rep);
+	return any ? rl_check_mix(&mix, &rep) : 0;
 }
 
 static int
@@ -256,8 +256,9 @@ crashed(const struct rl_tables *t, const struct rl_controller_job *job,
  * Chooses the mildest mode. Live and few flows held come from the same proof.
  * Tokens hold nothing and need no proof of a mix, but one more round of answers
  * from all devices. After a crash some flows would usually have to be held, and
- * if a device restarts all detours would have to be proven: then tokens are
- * tried first.
+ * if a device restarts all detours would have to be proven; a mix with an
+ * adaptive plane holds many flows, and takes long to prove: then tokens are tried
+ * first.
  */
 static int
 choose(struct rl_tables *t, const struct rl_controller_job *job,
@@ -266,7 +267,7 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 {
 	/* packets that loop out of a link that dies then may be overtaken */
 	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
-	const bool first = tokens && (crashed(t, job, old) ||
+	const bool first = tokens && (t->adaptive || crashed(t, job, old) ||
 				      any_dev(t, job->waits));
 	int ret = -EAGAIN;
 
@@ -297,9 +298,7 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	mix_marks(t, job);
 	/* without retry, packets must stay in order on the way: tables must not
 	   change while any packet is on its way */
-	if (t->adaptive)
-		ret = -EAGAIN; /* no mix with an adaptive plane is proven */
-	else if (job->mode == RL_RESIL_TOKENS)
+	if (job->mode == RL_RESIL_TOKENS)
 		ret = pass_running(t, job, g, old, res);
 	else if (job->mode == RL_RESIL_AUTO)
 		ret = choose(t, job, g, old, res);

@@ -56,7 +56,8 @@ tables_pass(struct rl_tables *t, const struct tables_gen *old,
 	const struct rl_route *was = tables_of(t, old);
 	size_t at = 0;
 
-	if (was->rank == NULL)
+	if (was->rank == NULL || was->adapts != g->route->adapts ||
+	    (was->adapts && !was->ascends))
 		return -EAGAIN;
 	if (pass_memory(t, g) != 0)
 		return -ENOMEM;
@@ -67,7 +68,8 @@ tables_pass(struct rl_tables *t, const struct tables_gen *old,
 		g->pass[d] = (struct rl_fwd_pass){
 			.fwd = &g->route->fwd[d],
 			.epoch = epoch,
-			.vls = was->fwd[d].nvls,
+			.vls = was->adapts ? was->vls + was->detour_vls
+					   : was->fwd[d].nvls,
 			.rank = &g->rank[at],
 			.end = &g->end[at],
 		};

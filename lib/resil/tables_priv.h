@@ -42,6 +42,7 @@ struct rl_tables {
 	uint32_t *epoch; /* [ndev]: tables that a device reads */
 	uint32_t *staged; /* [ndev]: tables it may read soon; or 0 */
 	struct rl_fwd *old; /* [ndev]: present tables of all devices */
+	uint8_t *may; /* [ndev]: which a device may have, RL_MIX_* */
 	uint32_t *dead;
 	char why[RL_ERR_MAX];
 };

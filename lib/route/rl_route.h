@@ -49,6 +49,7 @@ struct rl_route {
 	bool parts; /**< as in rl_route_params */
 	bool adaptive; /**< as in rl_route_params */
 	bool adapts;   /**< there is an adaptive plane; plain_why if not */
+	bool ascends;  /**< if so: packets that leave it ascend in the ranks */
 	char plain_why[RL_ERR_MAX];
 	/** rank of each channel, by rl_channel(): every hop of the tables
 	    ascends in it; NULL: the engine provides none */

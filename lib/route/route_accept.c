@@ -135,15 +135,16 @@ accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
 
 /* Whether packets may leave the adaptive plane anywhere, and arrive. */
 static int
-accept_joins(const struct rl_route *route, const struct rl_topo *topo,
+accept_joins(struct rl_route *route, const struct rl_topo *topo,
 	     char *err)
 {
 	struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
 				 .alts = RL_CHECK_ALL, .parts = route->parts,
-				 .joins = true};
+				 .joins = true, .rank = route->rank};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	int ret = rep == NULL ? -ENOMEM : rl_check(&in, rep);
 
+	route->ascends = rep != NULL && !rep->descends;
 	if (ret == 0 || ret == -EHOSTUNREACH) {
 		in.alts = RL_CHECK_FIRST;
 		ret = rl_check(&in, rep);

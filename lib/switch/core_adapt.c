@@ -43,7 +43,7 @@ adapt_is_on(const struct rl_core *core, const struct rl_flit *pkt)
 {
 	const struct rl_fwd *fwd = core->fwd;
 
-	if (pkt->dst >= fwd->ndst)
+	if (pkt->dst >= fwd->ndst || core_pass_stays(core))
 		return false;
 	if (pkt->in_port != RL_PORT_NONE)
 		return core_joins(core, pkt) && !core->p.endpoint;

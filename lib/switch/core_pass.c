@@ -26,6 +26,12 @@
  * drains: looped packets were sent before it.
  *
  * Packets without a path stay where they are until the change is complete.
+ *
+ * Channels of an adaptive plane carry no tokens. Once the change has begun here,
+ * no packet is sent by the plane, and those that come by it go on by the new
+ * tables, as if they were injected here. They may wait for a token, which waits
+ * for no packet of the plane. A device that is done has neighbours that have
+ * begun, so none of its packets meets the plane of old tables, and goes round.
  */
 
 #include <string.h>
@@ -137,8 +143,9 @@ core_pass_stays(const struct rl_core *core)
 
 /* Whether a packet that just came in goes by the new tables. */
 static bool
-comes_next(const struct core_pass *ps, const struct rl_flit *pkt)
+comes_next(const struct rl_core *core, const struct rl_flit *pkt)
 {
+	const struct core_pass *ps = core->pass;
 	const struct core_pass_port *pp;
 
 	if (pkt->in_port == RL_PORT_NONE)
@@ -146,6 +153,8 @@ comes_next(const struct core_pass *ps, const struct rl_flit *pkt)
 	pp = &ps->port[pkt->in_port];
 	if (RL_PLANTED(TOKEN_UNHEARD))
 		return false;
+	if (core_joins(core, pkt))
+		return ps->begun;
 	return pp->dead || pkt->in_vc >= ps->to->vls ||
 	       (pp->got >> pkt->in_vc & 1);
 }
@@ -154,12 +163,10 @@ comes_next(const struct core_pass *ps, const struct rl_flit *pkt)
 static bool
 goes_next(const struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 {
-	const struct core_pass *ps = core->pass;
-
 	if (age == CORE_OLD)
 		return pkt->flags & RL_FF_NEXT;
 	pkt->flags &= (uint8_t)~RL_FF_NEXT;
-	if (comes_next(ps, pkt))
+	if (comes_next(core, pkt))
 		pkt->flags |= RL_FF_NEXT;
 	return pkt->flags & RL_FF_NEXT;
 }
@@ -184,8 +191,9 @@ static uint8_t
 pass_vl(const struct rl_core *core, const struct rl_fwd *fwd,
 	const struct rl_flit *pkt, struct rl_fwd_hop hop)
 {
-	const uint16_t in = pkt->in_port < core->p.nports ? pkt->in_port
-							  : core->p.nports;
+	const bool comes = pkt->in_port < core->p.nports &&
+			   !core_joins(core, pkt);
+	const uint16_t in = comes ? pkt->in_port : core->p.nports;
 
 	return rl_fwd_vl(fwd, hop.plane, in, hop.port, pkt->sl);
 }

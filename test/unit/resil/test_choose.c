@@ -19,14 +19,17 @@ struct bed {
 	uint32_t epoch;
 };
 
+/* levels: of service, or RL_ROUTE_ADAPTIVE */
 static void
-bed_open(struct bed *b, uint32_t x, uint32_t y, uint32_t z)
+bed_open_as(struct bed *b, uint32_t x, uint32_t y, uint32_t z,
+	    unsigned int levels)
 {
 	char err[RL_ERR_MAX];
 
 	memset(b, 0, sizeof(*b));
 	fix_grid(&b->topo, true, x, y, z, 1);
-	assert_int_equal(rl_route_setup(&b->topo, "", 8, 1, &b->route, err), 0);
+	assert_int_equal(rl_route_setup(&b->topo, "", 8, levels, &b->route,
+					err), 0);
 	b->link_ok = malloc(b->topo.nlink);
 	b->dev_ok = malloc(b->topo.ndev);
 	b->none = calloc(b->topo.ndev, 1);
@@ -41,6 +44,12 @@ bed_open(struct bed *b, uint32_t x, uint32_t y, uint32_t z)
 	assert_non_null(b->present);
 	memset(b->link_ok, RL_LINK_USE, b->topo.nlink);
 	memset(b->dev_ok, 1, b->topo.ndev);
+}
+
+static void
+bed_open(struct bed *b, uint32_t x, uint32_t y, uint32_t z)
+{
+	bed_open_as(b, x, y, z, 1);
 }
 
 static void
@@ -297,6 +306,98 @@ without_retry_detours_stand_in_for_failures_alone(void **state)
 	bed_close(&b);
 }
 
+/* [ROUTE-9]: the plane's channels carry no tokens, and the rest go as ever. */
+static void
+an_adaptive_plane_changes_by_tokens(void **state)
+{
+	const struct rl_fwd_pass *pass;
+	uint32_t n = 0;
+	struct bed b;
+
+	(void)state;
+	bed_open_as(&b, 4, 4, 0, RL_ROUTE_ADAPTIVE);
+	for (uint32_t l = 0; l < b.topo.nlink; l++) {
+		struct rl_controller_result res;
+
+		if (b.topo.link[l].kind != RL_LINK_ISL)
+			continue;
+		res = without(&b, l, true, true);
+		assert_int_equal(res.mode, RL_RESIL_TOKENS);
+		assert_int_equal(res.held_flows, 0);
+		pass = rl_tables_pass(b.t, b.epoch, 0);
+		assert_non_null(pass);
+		assert_int_equal(pass->vls, b.route->vls + b.route->detour_vls);
+		assert_true(pass->vls <= b.route->fwd[0].adapt_vl);
+		n++;
+	}
+	assert_int_equal(n, 32);
+	b.route->ascends = false; /* what leaves the plane breaks the order */
+	assert_int_not_equal(without(&b, b.topo.nlink - 1, true, true).mode,
+			     RL_RESIL_TOKENS);
+	b.route->ascends = true;
+	b.route->adapts = false; /* to a plane, from none */
+	assert_int_not_equal(without(&b, b.topo.nlink - 1, true, true).mode,
+			     RL_RESIL_TOKENS);
+	b.route->adapts = true;
+	bed_close(&b);
+}
+
+/* Where tokens can't be: few flows are held, or none, or all if mixed planes
+   are not proven. */
+static void
+without_tokens_an_adaptive_plane_mixes(void **state)
+{
+	uint32_t live = 0, held = 0, all;
+	struct bed b;
+
+	(void)state;
+	bed_open_as(&b, 4, 4, 0, RL_ROUTE_ADAPTIVE);
+	all = b.topo.nep * (b.topo.nep - 1);
+	for (uint32_t l = 0; l < b.topo.nlink; l++) {
+		struct rl_controller_result res;
+
+		if (b.topo.link[l].kind != RL_LINK_ISL)
+			continue;
+		res = without(&b, l, true, false);
+		live += res.mode == RL_RESIL_LIVE;
+		if (res.mode != RL_RESIL_PARTIAL)
+			continue;
+		held++;
+		assert_in_range(res.held_flows, 1, all - 1);
+	}
+	assert_true(live > 0);
+	assert_true(held > 0);
+	assert_int_equal(live + held, 32);
+	bed_close(&b);
+}
+
+/* A switch and its endpoint lose power: the link between them never died. */
+static void
+two_silent_devices_stop_no_fabric_with_a_plane(void **state)
+{
+	struct rl_controller_result res;
+	struct bed b;
+	uint32_t sw, ep;
+
+	(void)state;
+	bed_open_as(&b, 4, 4, 0, RL_ROUTE_ADAPTIVE);
+	sw = fix_dev(&b.topo, "s2.2");
+	ep = fix_dev(&b.topo, "e2.2");
+	b.silent[sw] = b.silent[ep] = 1;
+	for (uint16_t p = 0; p < b.topo.dev[sw].nports; p++)
+		if (b.topo.dev[sw].port[p].peer_dev != ep)
+			b.link_ok[b.topo.dev[sw].port[p].link] = RL_LINK_NO;
+	bed_tables(&b, true, true);
+	res = bed_compute(&b, RL_RESIL_AUTO, false);
+	assert_int_equal(res.status, 0);
+	assert_true(rl_tables_fwd(b.t, b.epoch, 0)->adapt != NULL);
+	/* tables of an earlier process are not known, and prove nothing */
+	b.present[sw] = 77;
+	res = bed_compute(&b, RL_RESIL_AUTO, false);
+	assert_int_equal(res.status, -ETIME);
+	bed_close(&b);
+}
+
 int
 main(void)
 {
@@ -309,6 +410,10 @@ main(void)
 			without_retry_detours_stand_in_for_failures_alone),
 		cmocka_unit_test(if_tokens_can_not_be_many_are_held),
 		cmocka_unit_test(no_mix_is_live_while_links_are_to_train),
+		cmocka_unit_test(an_adaptive_plane_changes_by_tokens),
+		cmocka_unit_test(without_tokens_an_adaptive_plane_mixes),
+		cmocka_unit_test(
+			two_silent_devices_stop_no_fabric_with_a_plane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
