@@ -391,7 +391,18 @@ two_silent_devices_stop_no_fabric_with_a_plane(void **state)
 	res = bed_compute(&b, RL_RESIL_AUTO, false);
 	assert_int_equal(res.status, 0);
 	assert_true(rl_tables_fwd(b.t, b.epoch, 0)->adapt != NULL);
+	b.silent[sw] = b.silent[ep] = 0;
+	memset(b.link_ok, RL_LINK_USE, b.topo.nlink);
+	/* it has the old tables, and takes the new ones some time: not proven */
+	sw = fix_dev(&b.topo, "s1.0");
+	b.silent[sw] = 1;
+	b.link_ok[link_of(&b, "s1.0-s2.0")] = RL_LINK_NO;
+	res = bed_compute(&b, RL_RESIL_FULL, false);
+	assert_int_equal(res.status, -ETIME);
+	b.silent[sw] = 0;
+	assert_int_equal(bed_compute(&b, RL_RESIL_FULL, false).status, 0);
 	/* tables of an earlier process are not known, and prove nothing */
+	b.silent[sw] = 1;
 	b.present[sw] = 77;
 	res = bed_compute(&b, RL_RESIL_AUTO, false);
 	assert_int_equal(res.status, -ETIME);

@@ -69,12 +69,13 @@ static bool
 change_draw(struct change *c, uint64_t seed)
 {
 	struct rl_prng p;
-	uint32_t dead;
+	uint32_t dead, x, y;
 
 	memset(c, 0, sizeof(*c));
 	rl_prng_seed(&p, seed);
-	fix_grid(&c->t, seed % 3 != 0, 3 + rl_prng_below(&p, 3),
-		 3 + rl_prng_below(&p, 3), seed % 5 == 0 ? 2 : 0,
+	x = 3 + rl_prng_below(&p, 3);
+	y = 3 + rl_prng_below(&p, 3);
+	fix_grid(&c->t, seed % 3 != 0, x, y, seed % 5 == 0 ? 2 : 0,
 		 1 + (seed % 4 == 0));
 	do
 		dead = rl_prng_below(&p, c->t.nlink);
