@@ -28,18 +28,30 @@ count_sent(struct rl_sim_load_stats *st, const struct rl_stamp *s)
 	st->sent_responses += s->class == RL_CLASS_RSP;
 }
 
-/* Before a packet of a flow is sent: records since when the flow has had
-   packets outstanding, for the checks of silence. The destination knows how far
-   the flow has got. */
-static void
-note_begin(struct load_flow *flow, const struct rl_stamp *s, uint64_t now_ns)
+/* Whether no earlier packet of a flow is outstanding; its destination knows how
+   far the flow has got. */
+static bool
+is_first(const struct load_flow *flow, uint32_t number)
 {
-	const bool first = s->number == flow->first ||
-			   s->number == flow->seen.next;
+	return number == flow->first || number == flow->seen.next;
+}
 
-	if (first)
-		flow->sent_ns = s->t_ns;
-	if (first || flow->told_ns > flow->taken_ns)
+/* Before a packet is offered, maybe not for the first time: records since when
+   the flow has had something to send, for the checks of silence. A client may
+   have made it long ago, and have kept it behind others. */
+static void
+note_offer(struct load_flow *flow, uint32_t number, uint64_t now_ns)
+{
+	if (is_first(flow, number) &&
+	    flow->sent_ns <= rl_max_u64(flow->last_ns, flow->told_ns))
+		flow->sent_ns = now_ns;
+}
+
+/* Before a packet that the endpoint took counts as sent. */
+static void
+note_taken(struct load_flow *flow, uint32_t number, uint64_t now_ns)
+{
+	if (is_first(flow, number) || flow->told_ns > flow->taken_ns)
 		flow->taken_ns = now_ns;
 }
 
@@ -58,6 +70,8 @@ load_offer(struct rl_source *source, struct rl_ep *ep,
 	uint32_t tag;
 	int ret;
 
+	if (load->nparts == 1)
+		note_offer(flow, number, now_ns);
 	if (load->cfg.trace != NULL)
 		ret = load_give_frame(load->cfg.trace, ep, &s, now_ns,
 				      &tag);
@@ -75,7 +89,7 @@ load_offer(struct rl_source *source, struct rl_ep *ep,
 	if (load->cfg.trace != NULL)
 		load_time_put(&src->times, s.t_ns);
 	if (load->nparts == 1)
-		note_begin(flow, &s, now_ns);
+		note_taken(flow, number, now_ns);
 	load_set_sent(flow, number + 1);
 	count_sent(st, &s);
 	return 0;

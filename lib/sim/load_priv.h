@@ -34,7 +34,7 @@ struct load_flow {
 	uint32_t first;	   /* number of the first packet of this life */
 	uint64_t last_ns;  /* time of the last arrival */
 	uint64_t sent_ns;  /* when the oldest packet that may be outstanding was
-			      made */
+			      first offered to its endpoint */
 	uint64_t taken_ns; /* when its endpoint accepted it, or the first one
 			      after a report */
 	uint64_t told_ns;  /* time of the last report */

@@ -511,6 +511,37 @@ what_a_full_endpoint_has_not_taken_it_need_not_report(void **state)
 	assert_true(rl_sim_load_silence(load, end, &src, &dst) > end - US);
 }
 
+/* Its client made it long ago, but kept it behind others. */
+static void
+a_flow_is_silent_since_its_packet_was_first_offered(void **state)
+{
+	const uint64_t end = 5000 * US, offered = 3000 * US;
+	unsigned int before, late = 0;
+	uint16_t src, dst;
+
+	(void)done(state);
+	new_load_of(0, 1);
+	full = 1u << 0; /* those for it are refused, and others come behind */
+	for (uint64_t t_ns = 0; t_ns < US; t_ns += 10)
+		poll_all(t_ns);
+	before = nsent;
+	for (unsigned int i = 0; i < before; i++)
+		deliver(i); /* at 200 us */
+	full = 0;
+	for (unsigned int i = 0; i < PACKETS && nsent < PACKETS; i++)
+		poll_all(offered);
+	assert_int_equal(nsent, PACKETS);
+	for (unsigned int i = before; i < nsent; i++)
+		if (sent[i].dst == 0)
+			deliver(i);
+		else
+			late++;
+	assert_true(late > 0);
+	assert_int_equal(rl_sim_load_silence(load, end, &src, &dst),
+			 end - offered);
+	assert_int_not_equal(dst, 0);
+}
+
 static void
 the_longest_outage_is_kept_with_its_flow(void **state)
 {
@@ -591,6 +622,7 @@ main(void)
 		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
 		CASE(what_a_full_endpoint_has_not_taken_it_need_not_report),
 		CASE(the_longest_outage_is_kept_with_its_flow),
+		CASE(a_flow_is_silent_since_its_packet_was_first_offered),
 		CASE(the_number_of_packets_of_each_endpoint_follows_from_the_seed),
 		CASE(clients_of_several_threads_add_up),
 	};

@@ -317,6 +317,30 @@ both_tables_have_the_same_plane_or_none(void **state)
 	change_free(&c);
 }
 
+static void
+hops_that_are_not_minimal_belong_to_the_plane(void **state)
+{
+	struct change c = { 0 };
+	uint32_t dst;
+
+	(void)state;
+	fix_grid(&c.t, true, 5, 5, 0, 1);
+	dst = c.t.dev[fix_dev(&c.t, "e0.0")].ep_id;
+	c.old = adaptive(&c.t);
+	c.new = adaptive(&c.t);
+	c.mix = (struct rl_check_mix){ .topo = &c.t, .old = c.old->fwd,
+				       .fwd = c.new->fwd,
+				       .old_rank = c.old->rank,
+				       .rank = c.new->rank };
+	assert_int_equal(rl_check_mix(&c.mix, &rep), 0);
+	assert_int_equal(rep.touched, 0);
+	*(uint64_t *)(uintptr_t)&c.new->fwd[fix_dev(&c.t, "s2.0")]
+		 .adapt_longer[dst] ^= port_to(&c.t, "s2.0", "s3.0");
+	assert_int_equal(rl_check_mix(&c.mix, &rep), 0);
+	assert_int_equal(rep.touched, 1); /* that of its own endpoint */
+	change_free(&c);
+}
+
 /* The ranks of the tables hold for what joins them from the plane. */
 static void
 what_leaves_a_plane_ascends_in_the_ranks(void **state)
@@ -356,6 +380,7 @@ main(int argc, char **argv)
 			packets_of_two_planes_arrive_and_never_wait_in_a_circle),
 		cmocka_unit_test(a_round_of_two_planes_is_found),
 		cmocka_unit_test(both_tables_have_the_same_plane_or_none),
+		cmocka_unit_test(hops_that_are_not_minimal_belong_to_the_plane),
 		cmocka_unit_test(what_leaves_a_plane_ascends_in_the_ranks),
 	};
 
