@@ -349,6 +349,21 @@ tokens_ns(const struct rl_swarm_plan *plan)
 }
 
 /*
+ * How much longer new tables may take by a slow channel: five orders and their
+ * answers, one of them lost as often as its sender bears, and the computation.
+ */
+static uint64_t
+channel_ns(const struct rl_swarm_plan *plan)
+{
+	const struct rl_sim_resil_cfg *ch = &plan->resil;
+
+	if (!plan->controller)
+		return 0;
+	return 10 * (ch->delay_ns + ch->jitter_ns) + ch->compute_ns +
+	       (ch->loss_ppb != 0 ? plan->cfg.controller.answer_ns : 0);
+}
+
+/*
  * Whether a device may restart for longer than flows may be silent: its wires are
  * light, but it waits for tables, and then lets packets wait for links that do
  * not train (init_action), until train_ns is over and there are other tables.
@@ -403,7 +418,8 @@ wide_partition(struct rl_swarm_plan *plan, struct rl_prng *prng)
 	let_go(plan, prng, cut.t_ns + dark);
 	if (plan->silence_ns != 0 && !restarts(plan))
 		plan->silence_ns = rl_min_u64(plan->silence_ns,
-					      SILENCE_NS + tokens_ns(plan));
+					      SILENCE_NS + tokens_ns(plan) +
+						      channel_ns(plan));
 	return ret != 0 ? -ENOMEM : 1;
 }
 
