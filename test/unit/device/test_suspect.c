@@ -160,6 +160,22 @@ the_worst_comes_first_and_is_the_surest(void **state)
 	s0 = (uint32_t)rl_topo_find_dev(t, "s0");
 	e1 = (uint32_t)rl_topo_find_dev(t, "e1");
 	rl_suspects_begin(s, t);
+	for (uint32_t i = 0; i < t->ndev + t->nlink; i++) {
+		assert_int_equal(s[i].is_link, i >= t->ndev);
+		assert_int_equal(s[i].index, i % t->ndev);
+		s[i].altered = 7; /* equals stay in the order of the file */
+	}
+	s[t->ndev + 1].altered = 8;
+	assert_int_equal(rl_suspects_rank(s, t), t->ndev + t->nlink);
+	for (uint32_t i = 1; i < t->ndev + t->nlink; i++) {
+		const uint32_t was = i <= t->ndev + 1 ? i - 1 : i;
+
+		assert_int_equal(s[i].is_link, was >= t->ndev);
+		assert_int_equal(s[i].index, was % t->ndev);
+		assert_int_equal(s[i].confidence_percent, 100 * 8 / 59);
+	}
+	assert_int_equal(s[0].confidence_percent, 100 * 9 / 59);
+	rl_suspects_begin(s, t);
 	assert_int_equal(rl_suspects_rank(s, t), 0);
 
 	rl_suspects_begin(s, t);
