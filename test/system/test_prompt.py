@@ -426,8 +426,8 @@ def waits_in_vain_say_what_is_missing_after_their_time():
     text = ("wait up\ntraffic load 0.01\ntraffic packets 1000000\nstart\n"
             + "".join(r[0] + "\n" for r in rows) + "\n".join(flap) + "\n" +
             late[0] + "\nlink s0-s1#1 up\nlink e0-s0 down\nwait cut e0-s0\n"
-            "wait dead e0-s0\nwait up\nlink e0-s0 up\nwait up\nstop\nwait sent\n"
-            "wait drained\nquit\n")
+            "wait dead e0-s0\nwait up\nlink e0-s0 up\nwait up\nstop\n"
+            "wait sent\nwait drained\nquit\n")
     with Box() as box:
         run = box.run(commands=text).check(2)
     errors = run.errors()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each number that the prompt shows [APP-1], in text and as JSON, is the one that
-something else counted: tables, counters, flows and the report tell one story."""
+"""Each number that the prompt shows [APP-1], in text and as JSON, is what something
+else counted: tables, counters, flows and the report tell one story."""
 import json
 import re
 
