@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each number that the prompt shows [APP-1], in text and as JSON, is what something
-else counted: tables, counters, flows and the report tell one story."""
+"""Each number that the prompt shows [APP-1], in text and as JSON, is what
+something else counted: tables, counters, flows and the report tell one story."""
 import json
 import re
 
@@ -328,6 +328,26 @@ def check_words_of_faults(t):
     for line in ("e0 takes nothing of VC 7\ne1 takes nothing of VC 2\n",
                  "s0-s1#1              delay 7 us               s1   "):
         assert line in text, text
+
+
+@case
+def a_port_that_is_attached_is_started_and_stopped_by_its_endpoint():
+    port = 'attach = ( { endpoint = "e0"; port = "net_null0"; } );\n'
+    with Box() as box:
+        run = box.run(eal=["--vdev=net_null0,no-rx=1"], config=FIGURE1 + port,
+                      commands="wait up\nstop e0\nstart e0\nrate e0 500\n"
+                      "show traffic json\nshow traffic\nstart e1\nstop\nquit\n")
+    run.check(2)
+    assert run.errors() == [box.path("commands") + ":7: e1 only receives"], \
+        run.err
+    told, rest = run.out.split("\n", 1)
+    keys = ("rx_frames", "rx_oversize", "rx_cut", "rx_refused", "rx_missed",
+            "tx_frames", "tx_failed")
+    assert json.loads(told)["attached"] == [dict(
+        {"port": "net_null0", "endpoint": "e0"},
+        **dict.fromkeys(keys, 0))], told
+    assert ("  net_null0 at e0: read 0, not taken: too long 0, cut short 0, "
+            "refused 0, missed 0; written 0, not written 0\n") in rest, rest
 
 
 main()
