@@ -182,73 +182,74 @@ a_port_that_is_not_there_is_asked_for_as_EAL_takes_it(void **state)
 	}
 }
 
+static const struct {
+	const char *port, *args;
+	uint32_t mtu;
+	uint32_t frame_bytes; /* 0: refused */
+	const char *why;
+} size[] = {
+	{ "net_null5", "size=64", 0, 1514, NULL },
+	{ "net_null5", "size=64", 1400, 1414, NULL },
+	{ "net_null5", "size=64", 9000, 8320, NULL }, /* the longest */
+	{ "net_null5", "size=64", 305, 0,
+	  "net_null5: an MTU of 305 is too small for a flit; it takes "
+	  "306, and 1486 for five" },
+	{ "net_null5", "size=64", 306, 320, NULL },
+	{ "net_null5", "size=64", 65536, 0,
+	  "net_null5: mtu = 65536, and its driver, net_null, takes at "
+	  "most 65535" },
+	{ "net_memif5", "role=server,socket=@test-netdev-a,bsize=1024", 0,
+	  1024, NULL },
+	{ "net_memif5", "role=server,socket=@test-netdev-b,bsize=1024",
+	  1010, 1024, NULL },
+	{ "net_memif5", "role=server,socket=@test-netdev-c,bsize=1024",
+	  1011, 0,
+	  "net_memif5: its driver takes frames of less than 1025 bytes, "
+	  "mtu = 1011 asks for 1025; give it bsize=2048" },
+	{ "net_memif5", "role=server,socket=@test-netdev-d", 0, 1514,
+	  NULL },
+};
+
 /* Of a driver that writes what its buffer holds, and one that tells nothing. */
 static void
 a_frame_is_as_long_as_mtu_and_driver_allow(void **state)
 {
-	static const struct {
-		const char *port, *args;
-		uint32_t mtu;
-		uint32_t frame_bytes; /* 0: refused */
-		const char *why;
-	} row[] = {
-		{ "net_null5", "size=64", 0, 1514, NULL },
-		{ "net_null5", "size=64", 1400, 1414, NULL },
-		{ "net_null5", "size=64", 9000, 8320, NULL }, /* the longest */
-		{ "net_null5", "size=64", 305, 0,
-		  "net_null5: an MTU of 305 is too small for a flit; it takes "
-		  "306, and 1486 for five" },
-		{ "net_null5", "size=64", 306, 320, NULL },
-		{ "net_null5", "size=64", 65536, 0,
-		  "net_null5: mtu = 65536, and its driver, net_null, takes at "
-		  "most 65535" },
-		{ "net_memif5", "role=server,socket=@test-netdev-a,bsize=1024", 0,
-		  1024, NULL },
-		{ "net_memif5", "role=server,socket=@test-netdev-b,bsize=1024",
-		  1010, 1024, NULL },
-		{ "net_memif5", "role=server,socket=@test-netdev-c,bsize=1024",
-		  1011, 0,
-		  "net_memif5: its driver takes frames of less than 1025 bytes, "
-		  "mtu = 1011 asks for 1025; give it bsize=2048" },
-		{ "net_memif5", "role=server,socket=@test-netdev-d", 0, 1514,
-		  NULL },
-	};
 	static const struct rl_wire_dev none;
 
 	(void)state;
-	for (size_t i = 0; i < RL_ARRAY_SIZE(row); i++) {
+	for (size_t i = 0; i < RL_ARRAY_SIZE(size); i++) {
 		struct rl_wire_dev w;
 		char err[256] = "";
 		int ret;
 
-		assert_int_equal(rte_vdev_init(row[i].port, row[i].args), 0);
-		ret = rl_wire_dev_open(&w, row[i].port, row[i].mtu, err,
+		assert_int_equal(rte_vdev_init(size[i].port, size[i].args), 0);
+		ret = rl_wire_dev_open(&w, size[i].port, size[i].mtu, err,
 				       sizeof(err));
-		if (row[i].frame_bytes == 0) {
+		if (size[i].frame_bytes == 0) {
 			assert_int_equal(ret, -EMSGSIZE);
-			assert_string_equal(err, row[i].why);
+			assert_string_equal(err, size[i].why);
 			assert_false(w.started || w.present);
 		} else {
 			if (ret != 0)
 				fail_msg("%zu: %s", i, err);
-			assert_int_equal(w.frame_bytes, row[i].frame_bytes);
-			assert_int_equal(w.mtu, row[i].mtu);
+			assert_int_equal(w.frame_bytes, size[i].frame_bytes);
+			assert_int_equal(w.mtu, size[i].mtu);
 			assert_true(w.started && w.present);
 			assert_int_equal(w.ifindex, 0);
 			assert_string_equal(w.dev.iface, "");
 			assert_int_equal(strcspn(w.dev.vdev, ","),
-					 strlen(row[i].port));
-			assert_string_equal(w.dev.vdev + strlen(row[i].port) + 1,
-					    row[i].args);
+					 strlen(size[i].port));
+			assert_string_equal(w.dev.vdev + strlen(size[i].port) + 1,
+					    size[i].args);
 			assert_true(rte_pktmbuf_data_room_size(w.pool) >=
 				    w.frame_bytes + RTE_PKTMBUF_HEADROOM);
 			assert_int_equal(w.pool->size, 2048);
 		}
 		rl_wire_dev_close(&w);
 		assert_memory_equal(&w, &none, sizeof(w));
-		(void)rte_vdev_uninit(row[i].port);
+		(void)rte_vdev_uninit(size[i].port);
 		assert_int_equal(rte_eth_dev_get_port_by_name(
-					 row[i].port, &(uint16_t){ 0 }),
+					 size[i].port, &(uint16_t){ 0 }),
 				 -ENODEV);
 	}
 }
