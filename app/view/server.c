@@ -299,7 +299,7 @@ server_start(struct server *s, const struct sockaddr_in *addr)
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX / 2,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
-		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+		MHD_OPTION_END);
 	if (s->daemon == NULL)
 		return errno != 0 ? -errno : -EADDRINUSE;
 	info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);

@@ -18,7 +18,7 @@ from shown import Shown, fetch, until
 FILES = os.path.join(ROOT, "examples", "metrics")
 RULES = os.path.join(FILES, "reflit.rules.yml")
 TESTS = os.path.join(FILES, "reflit.rules.test.yml")
-# a view serves it if it is given an etcd (test_view_server.py)
+# a view serves it if it is given an etcd (test_view_metrics.py)
 BESIDE_ETCD = {"reflit_etcd_up"}
 
 

@@ -362,6 +362,86 @@ def at_a_terminal_words_and_names_are_completed():
         os.close(fd)
 
 
+SECTIONS = ["all", "help", "load", "quit", "start", "stop", "rate", "traffic",
+            "wait", "link", "device", "quiesce", "reroute", "unquiesce",
+            "controller", "inject", "record", "capture", "show", "clear", "set"]
+# what is typed, and all that may follow there
+CHOICES = (
+    ("start ", ["(return) makes all clients begin to send", "e0", "e1"]),
+    ("stop e", ["e0", "e1"]), ("show path e0 ", ["e0", "e1"]),
+    ("show port ", ["all", "s0", "s1", "e0", "e1"]),
+    ("show port s1/", ["s1/0", "s1/1", "s1/2"]),
+    ("show routes ", ["s0", "s1", "e0", "e1"]),
+    ("traffic pattern ", ["uniform", "permutation", "tornado", "hotspot",
+                          "incast", "transpose", "bit-complement"]),
+    ("traffic pattern t", ["tornado", "transpose"]),
+    ("show histogram ", ["(return) shows latency and jitter of packets, all "
+                         "and by VC", "json", "<n>"]),
+    ("wait ", ["<time>", "drained", "sent", "cut", "dead", "recovered", "up"]),
+    ("help ", ["(return) lists the sections"] + SECTIONS),
+    ("link ", ["s0-", "s1-", "e0-", "e1-"]), ("link e", ["e0-", "e1-"]),
+    ("link s0-s1#0 one-way ", ["s0", "s1"]),
+    ("show counters ", ["all", "s0", "s1", "e0", "e1"]),
+    ("inject block ", ["e0", "e1"]), ("inject block e1 ", ["<n>"]),
+    ("show fabric ", ["(return) shows links and their state", "json"]),
+    ("show ", ["link", "alarms", "controller", "recoveries", "fabric", "port",
+               "replay", "flow", "routes", "events", "histogram", "counters",
+               "faults", "captures", "lcores", "traffic", "rates", "errors",
+               "suspects", "wires", "path"]),
+    ("nonsense ", []),
+    ("quit ", ["(return) stops traffic, waits until drained, reports, ends"]))
+
+
+@case
+def at_a_terminal_all_that_may_follow_is_offered_and_nothing_else():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        for line, want in CHOICES:
+            os.write(fd, line.encode() + b"\t\t\x03show wires\n")
+            seen = expect(fd, "all links are software wires")
+            # Ctrl-C is a letter only where the prompt reads
+            if "reflit> " not in seen.split("software wires")[1]:
+                expect(fd, "reflit> ")
+            # the same rows once for each tab that has no letter to add
+            rows = re.findall(r"\r\r\n ([^\r]*)", seen)
+            got = [w for r in rows for w in ([r] if r[0] == "(" else r.split())]
+            assert got in (want, 2 * want), (line, got)
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 0
+        os.close(fd)
+
+
+@case
+def waits_in_vain_say_what_is_missing_after_their_time():
+    rows = (("wait dead s0-s1#0 20ms", "s0-s1#0 is not dead after 0.020 s"),
+            ("wait dead s0-s1 20ms", "s0-s1 is not dead after 0.020 s"),
+            ("wait cut e0-s0 30ms", "e0-s0 is not cut after 0.030 s"),
+            ("wait sent 25ms", "not all sent after 0.025 s"),
+            ("wait drained 40ms", "not drained after 0.040 s: "))
+    flap = ("link s0-s1#1 flap 2 20ms", "wait up", "show fabric",
+            "link s0-s1#1 flap 1000 100ms")
+    late = ("wait up 30ms", "s0-s1#1 is not up after 0.030 s")
+    text = ("wait up\ntraffic load 0.01\ntraffic packets 1000000\nstart\n"
+            + "".join(r[0] + "\n" for r in rows) + "\n".join(flap) + "\n" +
+            late[0] + "\nlink s0-s1#1 up\nlink e0-s0 down\nwait cut e0-s0\n"
+            "wait dead e0-s0\nwait up\nlink e0-s0 up\nwait up\nstop\n"
+            "wait sent\nwait drained\nquit\n")
+    with Box() as box:
+        run = box.run(commands=text).check(2)
+    errors = run.errors()
+    assert len(errors) == len(rows) + 1, run.err
+    for i, (line, why) in enumerate(rows + (late,)):
+        at = text.split("\n").index(line) + 1
+        assert "commands:%d: %s" % (at, why) in errors[i], (line, errors[i])
+    assert run.report["failed_commands"] == len(rows) + 1
+    # it waited until the link had come back for the second time
+    assert run.out.split("\n")[3].startswith(
+        "  s0-s1#1               s0/2 UP, alive  s1/2 UP, alive"), run.out
+    assert run.report["lost_packets"] == 0
+
+
 @case
 def at_a_terminal_a_mistyped_command_fails_the_run():
     with Box() as box:

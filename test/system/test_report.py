@@ -7,6 +7,7 @@ usage: test_report.py REFLIT_REPORT SOURCE_ROOT
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -103,6 +104,50 @@ def what_processes_counted_is_added_up():
 
 
 @case
+def each_count_of_each_report_is_added_to_its_own_sum():
+    keys = [k + "_packets" for k in COUNTS + ("refused",)]
+    edges = ("refused", "missed", "cut", "oversize", "filtered")
+    lists = ("failovers", "unreachable", "attached", "wires", "alarms")
+    a, b = (report(name, processes=["a", "b", "c", "d"],
+                   edge={k: by * (50 + i) for i, k in enumerate(edges)},
+                   channel=dict(outages=by, away_ns=by * 1100000000),
+                   **{k: by * (3 + i) for i, k in enumerate(keys)},
+                   **{k: [{"is": k + name}] for k in lists})
+            for name, by in (("a", 1), ("b", 100)))
+    a["flows"] = [source((5, 10), unlisted=4),
+                  dict(sink((7, 9), unlisted=5), source="e7")]
+    m, out = judge(1, a, b)
+    assert {k: m[k] for k in keys} == {
+        k: 101 * (3 + i)
+        for i, k in enumerate(keys)}, m
+    assert m["edge"] == {k: 101 * (50 + i) for i, k in enumerate(edges)}, m
+    for k in lists:
+        assert m[k] == [{"is": k + n, "process": n} for n in "ab"], (k, m)
+    assert [(c["process"], c["outages"], c["away_ns"]) for c in m["channels"]
+            ] == [("a", 1, 1100000000), ("b", 100, 110000000000)], m
+    assert (m["unlisted_packets"], m["unproven_packets"],
+            m["unaccounted_packets"], m["missing_reports"]) == (
+                9, 12, 12, 2), m
+    assert sorted(out.splitlines()) == sorted("""\
+2 reports, 1 flows between processes
+sent 303 packets, delivered 404
+lost 505, duplicated 606, reordered 707, altered 808, reported 909
+refused 1010: not sent, because there was no path
+not taken at the edge 20806: refused 5050, missed 5151, cut 5252, oversize 5353
+unproven 12: on their way to or from a process that was killed, or has left no \
+ledger
+unaccounted for 12 of these: a half of their flow is in no file given; give \
+the reports and ledgers of all
+9 events were not written down: there is no proof
+process a: etcd did not answer 1 times, 1.1 s in all
+process b: etcd did not answer 100 times, 110.0 s in all
+this run is no success: most of what was sent was given up
+reflit-report: process c has left no report
+reflit-report: process d has left no report
+""".splitlines()), out
+
+
+@case
 def what_the_edge_did_not_take_is_said_and_added_up():
     edge = dict(refused=5, missed=7, cut=0, oversize=1, filtered=3)
     none = dict.fromkeys(edge, 0)
@@ -139,8 +184,11 @@ def the_same_report_given_twice_is_refused():
     a, b = report("a", sent_packets=3, delivered_packets=3), report("b")
     for twice in ((a, a, b), (a, b, b), (b, a, b), (a, a)):
         _, out = judge(2, *twice)
-        assert "is the same report as" in out, out
-        assert "give each report once" in out, out
+        at = [(i, k) for i, r in enumerate(twice) for k in range(i)
+              if r is twice[k]]
+        assert re.search(r"^reflit-report: \S*/r%d\.json: is the same report "
+                         r"as \S*/r%d\.json; give each report once$" % at[0],
+                         out, re.M), out
     # by other names, and as another program writes JSON
     with Box() as box:
         one = box.write("one.json", json.dumps(report("a", processes=["a"])))
@@ -189,9 +237,13 @@ def what_no_sink_has_is_lost():
     verdict(1, source((5, 10)), lost=10)
     verdict(1, source((5, 10)), sink((5, 14)), lost=1)
     verdict(1, source((5, 10)), sink((5, 15, (3, 5))), lost=2)
+    verdict(1, source((5, 10)), sink((5, 15, (0, 1), (3, 5), (9, 10))), lost=4)
     # another flow's packets do not make it good
-    other = dict(sink((5, 15)), destination="e2")
-    verdict(1, source((5, 10)), other, lost=10, unproven=10)
+    for other in (dict(destination="e2"), dict(source="e2")):
+        verdict(1, source((5, 10)), dict(sink((5, 15)), **other), lost=10,
+                unproven=10)
+    # a run of numbers that were never sent
+    verdict(1, source((5, 10)), sink((5, 15), (15, 17)), unproven=2)
 
 
 @case
@@ -246,6 +298,15 @@ def what_died_with_a_process_is_accounted_for_if_all_its_ledgers_are_there():
     dead = dict(report("a", [source((5, 10))]), killed=True)
     m, _ = judge(0, dead, report("b", [sink((5, 12))]))
     assert m["unproven_packets"] == 3 and m["unaccounted_packets"] == 0, m
+    # of a sink that was killed, too: what is behind all that it received,
+    # in whatever order its runs stand
+    a = report("a", [source((5, 20))])
+    for runs, lost in ((((12, 16), (5, 12)), 0), (((5, 12), (12, 16)), 0),
+                       (((5, 12), (13, 16)), 1)):
+        dead = dict(report("b", [sink(*runs)]), killed=True)
+        m, _ = judge(int(lost != 0), a, dead)
+        assert (m["unproven_packets"], m["lost_packets"]) == (9, lost), m
+        assert m["killed"] == ["b"], m
     # a sink that was killed before anything came, and one that came back
     a = report("a", [source((5, 10), reported=(14,))])
     dead = dict(report("b", [sink()]), killed=True)
@@ -308,8 +369,10 @@ def what_is_no_report_of_this_fabric_is_refused():
         m, out = judge(2, *reports)
         assert m is None and words in out and out.count("\n") == 1, out
 
-    refused("r1.json: is of another fabric", report("a"),
-            report("b", digest="beef"))
+    _, out = judge(2, report("a"), report("b", digest="beef"))
+    names = re.fullmatch("reflit-report: (.*)/r1.json: is of another fabric "
+                         "than (.*)/r0.json; give the reports of one\n", out)
+    assert names and names[1] == names[2], out
     refused("r0.json: is no report of reflit's", {"a": 1})
     refused("r1.json: is no report of reflit's", report("a"),
             {**report("b"), "flows": None})
@@ -320,7 +383,10 @@ def what_is_no_report_of_this_fabric_is_refused():
         for args, words in ((("/nowhere/x",),
                              "report: unable to open /nowhere/x: No such"),
                             ((box.write("text", "{\n sent 3"),), "text:2: "),
-                            ((), "give 1 to 256 reports"),
+                            ((), "reflit-report: give 1 to 256 reports of "
+                             "reflit's; see --help\n"),
+                            ((good,) * 257, "give 1 to 256 reports"),
+                            ((good,) * 256, "is the same report as"),
                             (("--nonsense",), "nonsense"),
                             (("--json", box.dir, good), "Is a directory"),
                             (("--json", "/dev/full", good), "No space left")):
@@ -364,6 +430,13 @@ def what_is_no_count_is_refused_with_file_and_key():
 
 @case
 def a_report_on_standard_output_is_alone_there():
+    for args, words in ((["--version"], r"reflit-report \d+\.\d+\.\d+\n"),
+                        (["--help"], r"(?s)usage: reflit-report .*FILE.*"),
+                        (["-h"], r"(?s)usage: reflit-report .*or files\.\n")):
+        p = subprocess.run([REPORT, *args], capture_output=True, text=True,
+                           timeout=60, check=False)
+        assert p.returncode == 0 and p.stderr == "", p
+        assert re.fullmatch(words, p.stdout), p.stdout
     with Box() as box:
         files = [box.write(n, json.dumps(report(n))) for n in ("a", "b")]
         p = subprocess.run([REPORT, "--json", "-", *files],
@@ -386,6 +459,16 @@ def a_link_that_two_processes_blame_is_one_suspect():
     assert m["suspects"] == [
         dict(suspect("s0-s1", "link", 7, 70), confidence_percent=57),
         dict(suspect("s0", "device", 5, 50), confidence_percent=42)], m
+    # who is blamed by one alone stays, in its place, and the same name of
+    # another kind is another
+    m, _ = judge(0, report("a", suspects=[suspect("x", "link", 1, 5)]),
+                 report("b", suspects=[suspect("x", "device", 6, 60),
+                                       suspect("y", "link", 4, 2)]),
+                 report("b", suspects=[suspect("y", "link", 9, 3)]))
+    assert [(s["part"], s["kind"], s["count"], s["looked_flits"],
+             s["confidence_percent"]) for s in m["suspects"]] == [
+                 ("y", "link", 13, 5, 63), ("x", "device", 6, 60, 31),
+                 ("x", "link", 1, 5, 9)], m
     assert judge(0, report("a"), report("b"))[0]["suspects"] == []
 
 

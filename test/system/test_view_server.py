@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The server of reflit-view before a telemetry socket that this file plays:
-what goes there and what must not, and what becomes of the answers [APP-5]; metrics [APP-8].
+what goes there and what must not, and what becomes of the answers [APP-5].
 
 usage: test_view_server.py REFLIT_VIEW SOURCE_ROOT
 """
@@ -11,61 +11,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
-VIEW = os.path.abspath(sys.argv[1])
-sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
-import openmetrics  # noqa: E402
-from played import Telemetry, listed  # noqa: E402
-from reflit_test import Box, Skip, case, first_line, main  # noqa: E402
-
-ORDER = {"X-Reflit-Order": "1"}
-
-
-class View:
-    """reflit-view beside a telemetry socket."""
-
-    def __init__(self, *args, answers=None, listen="127.0.0.1", **telemetry):
-        self.box = Box()
-        path = self.box.path("dpdk_telemetry.v2")
-        self.tel = Telemetry(path, {"/reflit/fabric": {"links": 3},
-                                    "/reflit/order": {"result": 0},
-                                    **(answers or {})}, **telemetry)
-        self.view = subprocess.Popen(
-            [VIEW, "--listen", listen + ":0", "--socket", path, *args],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.url = first_line(self.view).split()[0]
-        self.port = int(self.url.rsplit(":", 1)[1].rstrip("/"))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *exc):
-        self.view.send_signal(signal.SIGTERM)
-        status = self.view.wait(60)
-        self.view.stdout.close()
-        self.view.stderr.close()
-        self.tel.stop()
-        self.box.__exit__()
-        assert kind is not None or status == 0, status
-
-    def ask(self, path, method="GET", body=None, headers=None,
-            host="127.0.0.1"):
-        """@return (status, headers, what the body says)"""
-        c = http.client.HTTPConnection(host, self.port, timeout=30)
-        c.request(method, path, body=body, headers=headers or {})
-        r = c.getresponse()
-        text = r.read()
-        c.close()
-        kind = r.headers["Content-Type"]
-        return r.status, r.headers, (json.loads(text) if "json" in kind
-                                     else text)
-
-    def order(self, line, headers=None, **more):
-        return self.ask("/api/order?s=0", "POST", line,
-                        ORDER if headers is None else headers, **more)
+from viewed import ORDER, VIEW, View  # first: it takes the arguments
+from played import Telemetry
+from reflit_test import Box, Skip, case, first_line, main
 
 
 def orders(view):
@@ -244,115 +195,6 @@ def only_a_page_that_calls_us_by_our_name_is_answered():
         assert v.ask("/", "DELETE")[0] == 405
 
 
-FABRIC = {"config": 'a "b"\\c\n.cfg', "process": "left", "version": "0.2.0",
-          "now_ns": 2500000000, "failovers": 3, "events": 7}
-
-
-ANSWERS = {
-    "/reflit/fabric": FABRIC,
-    "/reflit/traffic": {"sent_packets": 2 ** 53 + 1, "under_way_packets": 5,
-                        "reported_packets": 6, "refused_packets": 7},
-    "/reflit/channel": {"kind": "etcd", "answers": 0},
-    "/reflit/alarms": listed(alarm=["link-down", "miscabled"],
-                             severity=["major", "critical"],
-                             where=["link s0-s1#0", "link s0-s1#1"],
-                             why=["x", "y"], since_ns=[1, 2]),
-    "/reflit/links": listed(name=["s0-s1#0", "s0-s1#1", "s2-s3"],
-                            admin=["up", "drained", "remote"],
-                            oper=["down", "degraded", "remote"]),
-    "/reflit/ports": listed(name=["s0/0", "s0/1"]),
-    "/reflit/port": lambda name: {
-        "link": "s0-s1#" + name[-1], "state": "UP", "held_flits": 4,
-        "round_trip_ns": 1500, "tx_flits": 10 + int(name[-1]), "rx_bad": 0},
-    "/reflit/devices": listed(name=["s0", "e0"], kind=["switch", "endpoint"]),
-    "/reflit/switch": lambda name: {"rx_packets": len(name)},
-    "/reflit/endpoint": lambda name: {"rx_ok": 9},
-    "/reflit/classes": listed(cos=[0, 15], flows=[3, 2],
-                              outstanding_flits=[40, 41], resend_flits=[5, 6],
-                              held_flits=[7, 8]),
-    "/reflit/histogram": listed(upper_ns=[900, 2047, 5000, 10 ** 11],
-                                count_n=[1, 2, 3, 4], vc0_n=[0, 0, 0, 0],
-                                vc1_n=[0, 0, 0, 0], vc7_n=[1, 2, 3, 4]),
-}
-
-
-def metrics(view):
-    status, headers, body = view.ask("/metrics")
-    assert status == 200, status
-    assert headers["Content-Type"] == openmetrics.CONTENT_TYPE
-    return openmetrics.families(body.decode())
-
-
-@case
-def metrics_are_what_telemetry_says_in_the_form_of_openmetrics():
-    with View(answers=ANSWERS) as v:
-        found = metrics(v)
-
-        def value(name, **labels):
-            return openmetrics.value(found, "reflit_" + name, **labels)
-
-        base = {"fabric": FABRIC["config"], "process": "left",
-                "socket": v.tel.path}
-        assert value("uptime_seconds", **base) == 2.5
-        assert value("etcd_up") == 0 and value("failovers") == 3
-        assert value("port_tx_flits", device="s0", port="1",
-                     link="s0-s1#1") == 11
-        assert found["reflit_port_tx_flits"].unit == "flits"
-        assert "SAI_PORT_STAT_LLR_TX_OK" in found["reflit_port_tx_flits"].help
-        assert found["reflit_port_held_flits"].kind == "gauge"
-        # what may fall is no counter: packets arrive after they were given up
-        for name, n in (("under_way", 5), ("reported", 6)):
-            name = "traffic_%s_packets" % name
-            assert found["reflit_" + name].kind == "gauge", name
-            assert value(name) == n
-        assert found["reflit_traffic_refused_packets"].kind == "counter"
-        assert value("port_round_trip_seconds", port="0") == 1.5e-6
-        assert value("core_rx_packets", device="s0") == 2
-        assert value("endpoint_rx_ok", endpoint="e0") == 9
-        assert value("link_up", link="s0-s1#0") == 0
-        assert value("link_up", link="s0-s1#1") == 1
-        assert value("link_admin_up", link="s0-s1#1") == 0
-        # another process tells of a link that is wholly there
-        assert len(found["reflit_link_up"].samples) == 2
-        assert value("alarm", alarm="miscabled", severity="critical",
-                     where="link s0-s1#1") == 1
-        assert [value("alarms", severity=s) for s in (
-            "critical", "major", "minor")] == [1, 1, 0]
-        for le, n in (("1.023e-06", 1), ("2.047e-06", 3), ("8.191e-06", 6),
-                      ("+Inf", 10)):
-            assert value("latency_seconds", vc="7", le=le) == n, le
-            assert value("latency_seconds", vc="0", le=le) == 0, le
-        assert {dict(labels)["vc"] for _, labels in
-                found["reflit_latency_seconds"].samples} == {"0", "7"}
-        for name, n in (("flows", 2), ("outstanding_flits", 41),
-                        ("resend_flits", 6), ("held_flits", 8)):
-            name = "class_" + name
-            assert found["reflit_" + name].kind == "gauge", name
-            assert value(name, **{"class": "15"}) == n, name
-        # no digit of a large number is lost
-        body = v.ask("/metrics")[2].decode()
-        assert " %d\n" % (2 ** 53 + 1) in body
-
-
-@case
-def metrics_of_a_program_that_is_gone_say_so_and_nothing_else():
-    with View(answers=ANSWERS) as v:
-        v.tel.stop()
-        found = metrics(v)
-        assert openmetrics.value(found, "reflit_source_up",
-                                 socket=v.tel.path) == 0
-        assert list(found) == ["reflit_source_up"], list(found)
-        v.tel.listen()
-        assert openmetrics.value(metrics(v), "reflit_source_up") == 1
-    # another DPDK program's socket is none of ours
-    with View(answers={"/reflit/fabric": None}) as v:
-        assert metrics(v) == {}
-    # answers that are no objects, and lists without columns
-    with View(answers={name: [1, "x"] for name in ANSWERS
-                       if name != "/reflit/fabric"}) as v:
-        assert "reflit_uptime_seconds" in metrics(v)
-
-
 @case
 def several_pages_ask_at_once():
     def slow(arg):
@@ -371,6 +213,63 @@ def several_pages_ask_at_once():
         for t in threads:
             t.join()
         assert got == [{"n": i} for i in range(12)], got
+
+
+@case
+def each_socket_is_a_source_once_and_what_is_wrong_with_one_is_said():
+    def begin(*args):
+        view = subprocess.Popen([VIEW, "--listen", "127.0.0.1:0", *args],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+        return view, first_line(view)
+
+    with Box() as box:
+        tels = [Telemetry(box.path("t%d" % i), {"/reflit/fabric": {"n": i}})
+                for i in range(3)]
+        names = [t.path for t in tels] + [tels[0].path, box.path("none")]
+        view, said = begin(*(w for n in names for w in ("--socket", n)))
+        assert said.endswith("/\n") and " " not in said, said
+        port = int(said.rsplit(":", 1)[1].rstrip("/\n"))
+        c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        c.request("GET", "/api/sources")
+        got = json.loads(c.getresponse().read())
+        c.close()
+        assert [(g["source"], g["path"], g["fabric"]["n"]) for g in got] == [
+            (i, t.path, i) for i, t in enumerate(tels)], got
+        view.send_signal(signal.SIGHUP)
+        assert view.wait(60) == 0
+        assert view.stderr.read() == (
+            "reflit-view: --socket %s: No such file or directory; retrying "
+            "until it exists\n" % names[-1])
+        view.stdout.close()
+        view.stderr.close()
+        for t in tels:
+            t.stop()
+        view, said = begin("--allow-orders")
+        assert said.endswith("/ (orders are allowed)\n"), said
+        port = said.split("/")[2]
+        for args, words in (
+                (("--socket", "x" * 108), "--socket %s: File name too long"
+                 % ("x" * 108)),
+                (sum((("--socket", "t%d" % i) for i in range(33)), ()),
+                 "--socket t32: Argument list too long"),
+                (("--listen", port), "cannot listen at 127.0.0.1:%s: Address "
+                 "already in use" % port.split(":")[1]),
+                (("--orders-from-anywhere",), "--orders-from-anywhere needs "
+                 "--allow-orders, too"),
+                (("now",), "now: no argument is expected; see --help"),
+                *((("--listen", at), "ADDRESS:PORT, such as 127.0.0.1:8080")
+                  for at in ("127.0.0.1", "x:1", "127.0.0.1:", "127.0.0.1:x",
+                             "127.0.0.1:65536", "127.0.0.1:80x", ":80",
+                             "127.000.000.0001:80", "localhost:80"))):
+            p = subprocess.run([VIEW, *args], capture_output=True, text=True,
+                               timeout=60, check=False)
+            assert p.returncode == 2 and p.stdout == "", (args, p)
+            assert words in p.stderr.splitlines()[-1], (args, p.stderr)
+        view.terminate()
+        assert view.wait(60) == 0
+        view.stdout.close()
+        view.stderr.close()
 
 
 @case

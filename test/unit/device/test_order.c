@@ -147,6 +147,51 @@ an_order_that_was_overtaken_changes_nothing(void **state)
 	host_finish(&h, 100 * MS);
 }
 
+/* Orders that name tables wait for them; the others need none. */
+static void
+an_order_is_ready_once_the_tables_that_it_names_are_there(void **state)
+{
+	const struct rl_tables_params p = { .topo = &h.cfg.topo,
+					    .engine = "updown", .vls = 1,
+					    .levels = 1 };
+	static const struct {
+		enum rl_local_action_type type;
+		enum rl_resil_hold hold;
+		bool names, now, later; /* of epoch 0, and of one to come */
+	} row[] = {
+		{ RL_LOCAL_INSTALL, 0, true, true, false },
+		{ RL_LOCAL_STAGE, 0, true, false, false },
+		{ RL_LOCAL_PASS, 0, true, false, false },
+		{ RL_LOCAL_HOLD, RL_RESIL_HOLD_ALL, true, true, true },
+		{ RL_LOCAL_HOLD, RL_RESIL_HOLD_NONE, true, true, true },
+		{ RL_LOCAL_HOLD, RL_RESIL_HOLD_FLOWS, true, false, false },
+		{ RL_LOCAL_RELEASE, 0, false, true, true },
+		{ RL_LOCAL_START, 0, false, true, true },
+		{ RL_LOCAL_PORT, 0, false, true, true },
+		{ RL_LOCAL_NO_TABLES, 0, false, true, true },
+	};
+	struct rl_tables *t = rl_tables_new(&p, h.route);
+
+	(void)state;
+	assert_non_null(t);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(row); i++)
+		for (uint32_t epoch = 0; epoch < 10; epoch += 9) {
+			struct rl_device_order o = {
+				.act = { .type = row[i].type, .epoch = epoch,
+					 .hold = row[i].hold } };
+
+			assert_int_equal(rl_device_order_names(&o),
+					 row[i].names);
+			assert_int_equal(rl_device_order_find(&o, 1, t),
+					 epoch == 0 ? row[i].now
+						    : row[i].later);
+			if (row[i].type == RL_LOCAL_INSTALL)
+				assert_ptr_equal(o.fwd, rl_tables_fwd(t, epoch,
+								      1));
+		}
+	rl_tables_free(t);
+}
+
 static void
 a_port_obeys_its_orders(void **state)
 {
@@ -190,7 +235,8 @@ a_flow_that_is_held_comes_to_rest_and_the_other_goes_on(void **state)
 	assert_true(quiet("e0", RL_RESIL_HOLD_FLOWS, &f));
 	assert_true(h.client[1].got < 400);
 	assert_int_equal(h.client[0].got, 400);
-	hold("e0", RL_RESIL_HOLD_NONE, NULL);
+	/* whose list is gone holds none, whatever it held before */
+	hold("e0", RL_RESIL_HOLD_FLOWS, NULL);
 	hold("e1", RL_RESIL_HOLD_NONE, NULL);
 	host_finish(&h, 100 * MS);
 	rl_flows_free(&f);
@@ -240,6 +286,7 @@ main(void)
 		CASE_OFF(no_later_order_replaces_a_start),
 		CASE_OFF(an_order_up_to_a_device_that_waits_takes_effect_at_its_start),
 		CASE(an_order_that_was_overtaken_changes_nothing),
+		CASE_OFF(an_order_is_ready_once_the_tables_that_it_names_are_there),
 		CASE(a_port_obeys_its_orders),
 		CASE(a_flow_that_is_held_comes_to_rest_and_the_other_goes_on),
 		CASE(a_device_is_at_rest_when_nothing_is_in_ports_pipes_and_core),

@@ -196,6 +196,35 @@ a_restarted_device_has_new_tables_and_no_old_orders(void **state)
 	assert_int_equal(h.client[1].got, 50);
 }
 
+static void
+a_restarted_endpoint_knows_nothing_of_its_former_life(void **state)
+{
+	const uint32_t e0 = dev_of("e0");
+	struct rl_device *d;
+	struct rl_fwd fwd;
+
+	(void)state;
+	build();
+	host_start(&h);
+	d = &h.fabric.dev[e0];
+	host_cut(&h, "s0-s1#0", true);
+	host_cut(&h, "s0-s1#1", true);
+	h.client[0].to_send = 50;
+	host_run(&h, MS);
+	assert_true(rl_ep_counters(d->core.ep)[RL_EPC_tx_packets] > 0);
+	assert_false(rl_ep_idle(d->core.ep));
+	fwd = h.route->fwd[e0];
+	fwd.levels++;
+	rl_fabric_dev_flush(&h.fabric, e0);
+	rl_fabric_dev_restart(&h.fabric, e0, &fwd);
+	assert_true(rl_ep_idle(d->core.ep));
+	for (unsigned int i = 0; i < RL_EP_COUNTER_COUNT; i++)
+		assert_int_equal(rl_ep_counters(d->core.ep)[i], 0);
+	assert_int_equal(d->ep_params.levels, h.route->fwd[e0].levels + 1);
+	assert_ptr_equal(d->ep_params.path_sl, fwd.path_sl);
+	assert_int_equal(d->life, 1);
+}
+
 /* The content of the first INIT of a port that starts now. */
 static struct rl_frame_init
 first_init(uint32_t dev)
@@ -524,6 +553,7 @@ main(void)
 		CASE(each_life_of_an_endpoint_is_told_from_all_others),
 		CASE(devices_of_another_process_lie_still),
 		CASE(a_restarted_device_has_new_tables_and_no_old_orders),
+		CASE(a_restarted_endpoint_knows_nothing_of_its_former_life),
 		CASE(a_restarted_port_says_that_it_is_another),
 		CASE(packets_wait_for_the_routes_that_are_awaited),
 		CASE(flits_are_counted_wherever_a_device_holds_them),

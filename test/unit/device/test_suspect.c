@@ -5,6 +5,7 @@
  */
 #include "host.h"
 #include "rl_suspect.h"
+#include "role_soft.h"
 
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
@@ -96,6 +97,51 @@ whoever_alters_is_named_alone(void **state)
 	}
 }
 
+/* One run of 1 to 8 bytes of the data of one flit, each altered. */
+static void
+a_soft_error_hits_some_bytes_of_one_flit(void **state)
+{
+	static struct rl_role_core r;
+	static _Alignas(64) struct rl_flit f[3];
+	bool seen[9] = { false }, first = false, last = false;
+
+	(void)state;
+	rl_prng_seed(&r.soft_prng, 5);
+	rl_role_core_soft(&r, PPB);
+	for (unsigned int i = 0; i < 20000; i++) {
+		unsigned int hit = 0, n = 0, from = 0, to = 0;
+
+		memset(f, 0, sizeof(f));
+		rl_packet_start(&f[0]);
+		rl_packet_append(&f[0], &f[1]);
+		rl_packet_append(&f[0], &f[2]);
+		role_soft_alter(&r, &f[0]);
+		for (unsigned int k = 0; k < 3; k++) {
+			bool any = false;
+
+			for (unsigned int at = 0; at < RL_FLIT_BYTES; at++) {
+				if (f[k].wire[at] == 0)
+					continue;
+				from = n++ == 0 ? at : from;
+				to = at;
+				any = true;
+			}
+			hit += any;
+		}
+		assert_int_equal(hit, 1);
+		assert_in_range(n, 1, 8);
+		assert_int_equal(to - from + 1, n);
+		assert_in_range(from, RL_FLIT_DATA_OFF,
+				RL_FLIT_DATA_OFF + RL_FLIT_DATA_BYTES - n);
+		seen[n] = true;
+		first |= from == RL_FLIT_DATA_OFF;
+		last |= to == RL_FLIT_DATA_OFF + RL_FLIT_DATA_BYTES - 1;
+	}
+	for (unsigned int n = 1; n <= 8; n++)
+		assert_true(seen[n]);
+	assert_true(first && last);
+}
+
 /* A mark says that a packet is bad; its source sends it again [LCB-2]. */
 static void
 poison_is_dropped_sent_again_and_no_alteration(void **state)
@@ -160,6 +206,22 @@ the_worst_comes_first_and_is_the_surest(void **state)
 	s0 = (uint32_t)rl_topo_find_dev(t, "s0");
 	e1 = (uint32_t)rl_topo_find_dev(t, "e1");
 	rl_suspects_begin(s, t);
+	for (uint32_t i = 0; i < t->ndev + t->nlink; i++) {
+		assert_int_equal(s[i].is_link, i >= t->ndev);
+		assert_int_equal(s[i].index, i % t->ndev);
+		s[i].altered = 7; /* equals stay in the order of the file */
+	}
+	s[t->ndev + 1].altered = 8;
+	assert_int_equal(rl_suspects_rank(s, t), t->ndev + t->nlink);
+	for (uint32_t i = 1; i < t->ndev + t->nlink; i++) {
+		const uint32_t was = i <= t->ndev + 1 ? i - 1 : i;
+
+		assert_int_equal(s[i].is_link, was >= t->ndev);
+		assert_int_equal(s[i].index, was % t->ndev);
+		assert_int_equal(s[i].confidence_percent, 100 * 8 / 59);
+	}
+	assert_int_equal(s[0].confidence_percent, 100 * 9 / 59);
+	rl_suspects_begin(s, t);
 	assert_int_equal(rl_suspects_rank(s, t), 0);
 
 	rl_suspects_begin(s, t);
@@ -191,6 +253,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_alters_is_named_alone),
+		cmocka_unit_test(a_soft_error_hits_some_bytes_of_one_flit),
 		cmocka_unit_test(poison_is_dropped_sent_again_and_no_alteration),
 		cmocka_unit_test(
 			without_a_witness_nothing_is_said_of_what_fec_mends),

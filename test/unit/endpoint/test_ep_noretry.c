@@ -41,6 +41,7 @@ send_n(unsigned int n, uint32_t flits, bool lost)
 static void
 nothing_is_kept_and_nothing_acknowledged(void **state)
 {
+	struct rl_flit *back;
 	struct rl_pktq q;
 
 	(void)state;
@@ -49,6 +50,14 @@ nothing_is_kept_and_nothing_acknowledged(void **state)
 	assert_int_equal(rl_ep_flits(fx.ep[0]), 0);
 	assert_true(rl_ep_idle(fx.ep[0]));
 	assert_int_equal(fx_take(&fx, 1, false), 500);
+	/* nor by what goes back */
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 10), 0);
+	back = fx_poll_one(&fx, 1);
+	assert_int_equal(rl_flit_cmd(back->wire), RL_CMD_SEQ);
+	assert_int_equal(rl_flit_fsn(back->wire), 0);
+	assert_int_equal(rl_flit_ack(back->wire), 0);
+	fx_rx(&fx, 0, back);
+	assert_int_equal(fx_take(&fx, 0, false), 1);
 	fx.now += 1000000;
 	q = fx_poll(&fx, 1);
 	assert_true(rl_pktq_empty(&q));

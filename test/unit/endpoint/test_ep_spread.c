@@ -268,6 +268,34 @@ a_probe_that_overtakes_data_is_answered_once_they_have_had_time(void **state)
 	close_many();
 }
 
+/* Only a probe of the sender shows that what was asked for is lost, too. */
+static void
+a_copy_of_what_is_held_asks_for_nothing_again(void **state)
+{
+	struct rl_flit *pkt, *copy;
+	struct ep_flow *flow;
+	uint64_t at_ns;
+
+	(void)state;
+	open_many(0, 0);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx_drop(&fx, fx_emit(&fx, 1));
+	pkt = fx_emit(&fx, 1);
+	copy = fx_copy(&fx, pkt);
+	fx_rx(&fx, 1, pkt);
+	flow = ep_flow_get(fx.ep[1], 0, 0);
+	assert_int_equal(flow->held, 1);
+	assert_int_equal((uintptr_t)fx.ep[1]->flow % RL_CACHE_LINE, 0);
+	flow->nak_hi = flow->expect + 2; /* it has been asked for */
+	at_ns = flow->gap_at_ns;
+	fx.now += 100;
+	fx_rx(&fx, 1, copy);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 1);
+	assert_int_equal(flow->nak_hi, flow->expect + 2);
+	assert_int_equal(flow->gap_at_ns, at_ns);
+	close_many();
+}
+
 static void
 it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs(void **state)
 {
@@ -408,6 +436,7 @@ main(void)
 			a_needless_copy_behind_an_older_gap_lengthens_the_wait),
 		cmocka_unit_test(
 			a_probe_that_overtakes_data_is_answered_once_they_have_had_time),
+		cmocka_unit_test(a_copy_of_what_is_held_asks_for_nothing_again),
 		cmocka_unit_test(
 			it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs),
 		cmocka_unit_test(

@@ -184,6 +184,18 @@ fake_mute_watches(struct fake_etcd *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
+unsigned int
+fake_watches(struct fake_etcd *f)
+{
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&f->lock);
+	for (int i = 0; i < CONNS_MAX; i++)
+		n += f->conn[i].on && f->conn[i].watches;
+	pthread_mutex_unlock(&f->lock);
+	return n;
+}
+
 void
 fake_cut_watches(struct fake_etcd *f)
 {

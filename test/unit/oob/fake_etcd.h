@@ -78,6 +78,9 @@ char *fake_get(struct fake_etcd *f, const char *key);
 /** @return number of keys with that prefix */
 unsigned int fake_count(struct fake_etcd *f, const char *prefix);
 
+/** @return number of watches that go on */
+unsigned int fake_watches(struct fake_etcd *f);
+
 /** @return number of requests answered so far */
 unsigned int fake_requests(struct fake_etcd *f);
 

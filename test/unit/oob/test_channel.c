@@ -180,6 +180,12 @@ a_recipe_reaches_all_and_late_comers(void **state)
 	pair_close(p);
 }
 
+static bool
+both_watch(struct pair *p)
+{
+	return fake_watches(p->etcd) == 2;
+}
+
 static void
 a_watch_that_ends_restarts_and_misses_nothing(void **state)
 {
@@ -188,6 +194,7 @@ a_watch_that_ends_restarts_and_misses_nothing(void **state)
 	(void)state;
 	UNTIL(p, settled);
 	for (int i = 0; i < 5; i++) {
+		UNTIL(p, both_watch);
 		fake_cut_watches(p->etcd);
 		UNTIL(p, settled);
 		check_speaks(p);

@@ -109,6 +109,65 @@ a_lease_that_ends_lets_go_and_refuses_the_tables(void **state)
 	free(o.l);
 }
 
+/* Each number of what `show controller` prints is another. */
+static void
+what_it_says_of_itself_is_what_it_was_told_and_has_done(void **state)
+{
+	const struct rl_resil_msg stage = {
+		.version = RL_RESIL_VERSION, .type = RL_RESIL_ORDER, .dev = 3,
+		.ctl_inc = 5, .seq = 3, .hold_epoch = 9, .table_epoch = 6,
+		.flags = RL_RESIL_STAGE };
+	struct rl_resil_msg pass = stage;
+	struct rl_local_action a;
+	struct rl_local_info i;
+	struct one o;
+
+	(void)state;
+	one_open(&o, true, true);
+	rl_local_info(o.l, &i);
+	assert_true(i.waits);
+	free(o.l);
+	one_open(&o, true, false);
+	assert_true(order(&o, 1, RL_RESIL_HOLD_NONE, 6, &a));
+	while (rl_local_action(o.l, &a))
+		; /* until nothing is to be done */
+	rl_local_info(o.l, &i);
+	assert_false(i.waits);
+	assert_int_equal(i.table_epoch, 0);
+	assert_int_equal(i.want_epoch, 6);
+	rl_local_installed(o.l, 6);
+	rl_local_rx(o.l, &stage, o.now_ns);
+	rl_local_info(o.l, &i);
+	assert_int_equal(i.table_epoch, 6);
+	assert_int_equal(i.stage_epoch, 9);
+	assert_false(i.passes);
+	assert_true(rl_local_action(o.l, &a));
+	assert_int_equal(a.type, RL_LOCAL_STAGE);
+	assert_int_equal(a.epoch, 9);
+	pass.seq = 4;
+	pass.flags |= RL_RESIL_PASS;
+	rl_local_rx(o.l, &pass, o.now_ns);
+	rl_local_info(o.l, &i);
+	assert_int_equal(i.stage_epoch, 9);
+	assert_true(i.passes);
+	assert_int_equal(i.hold, RL_RESIL_HOLD_NONE);
+	assert_int_equal(i.lease_ends, 0);
+	free(o.l);
+	/* another that is held until its lease ends */
+	one_open(&o, true, false);
+	(void)order(&o, 1, RL_RESIL_HOLD_ALL, 0, &a);
+	rl_local_info(o.l, &i);
+	assert_int_equal(i.hold, RL_RESIL_HOLD_ALL);
+	assert_int_equal(i.hold_epoch, 4);
+	assert_int_equal(i.stage_epoch, 0);
+	o.now_ns += o.cfg.lease_ns;
+	rl_local_tick(o.l, o.now_ns);
+	rl_local_info(o.l, &i);
+	assert_int_equal(i.hold, RL_RESIL_HOLD_NONE);
+	assert_int_equal(i.lease_ends, 1);
+	free(o.l);
+}
+
 static void
 switches_let_go_before_sources(void **state)
 {
@@ -487,6 +546,8 @@ main(void)
 		cmocka_unit_test(a_link_that_trains_while_ports_have_no_turn_is_not_dead),
 		cmocka_unit_test(a_device_none_of_whose_links_comes_up_says_so),
 		cmocka_unit_test(a_device_with_all_links_up_waits_for_none),
+		cmocka_unit_test(
+			what_it_says_of_itself_is_what_it_was_told_and_has_done),
 		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
 		cmocka_unit_test(what_is_meant_for_another_is_ignored),

@@ -337,7 +337,8 @@ opensm_s_dead_ports_are_no_links(void **state)
 #define END(g, p) "{ SW Ports:08 NodeGUID:" g " PortGUID:" g " VenID:0 "      \
 		  "Rev:0 {s {" g "}} LID:0001 PN:" p " } "
 	static const char text[] =
-		END("0a", "01") END("0b", "0A") "PHY=4x LOG=ACT SPD=10\n"
+		"# links\n" END("0a", "01") END("0b", "0A")
+		"PHY=4x LOG=ACT SPD=10\n" " \n" "  # those that are down\n"
 		END("0a", "02") END("0b", "02") "PHY=4x LOG=DWN SPD=10\n"
 		END("0a", "03") "\n";
 	struct rl_ibnet net;

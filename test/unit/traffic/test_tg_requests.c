@@ -2,6 +2,7 @@
 /*
  * Requests that are answered [EP-5], also while new ones are refused [RES-1].
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "rl_source.h"
 #include "tg_world.h"
 
 /** A count of all clients together. */
@@ -286,6 +288,165 @@ packets_of_a_stalled_flow_go_to_others_once_all_places_are_taken(void **state)
 	close_world();
 }
 
+/* Whoever is forgiven, the others stay in their order. */
+static void
+a_peer_that_is_forgiven_leaves_the_others_in_their_turn(void **state)
+{
+	static const struct rl_source_cfg cfg = { .by_kind = false };
+
+	(void)state;
+	for (unsigned int n = 1; n <= 4; n++)
+		for (unsigned int gone = 0; gone < n; gone++) {
+			struct rl_source src = { .cfg = &cfg };
+			struct rl_owed o[4] = { 0 };
+			const struct rl_owed *at;
+
+			for (unsigned int i = 0; i < n; i++)
+				for (unsigned int k = 0; k <= i; k++)
+					rl_source_owe(&src, &o[i],
+						      (uint16_t)(20 + i),
+						      (uint8_t)i, 100 * i + k);
+			assert_int_equal(src.owed, n * (n + 1) / 2);
+			rl_source_forgive(&src, &o[gone]);
+			assert_int_equal(src.owed, n * (n + 1) / 2 - gone - 1);
+			assert_int_equal(o[gone].count, 0);
+			at = src.owed_first;
+			for (unsigned int i = 0; i < n; i++) {
+				if (i == gone)
+					continue;
+				assert_ptr_equal(at, &o[i]);
+				assert_int_equal(at->count, i + 1);
+				assert_int_equal(at->dst, 20 + i);
+				assert_int_equal(at->cos, i);
+				assert_int_equal(at->since_ns, 100 * i);
+				at = at->next;
+			}
+			assert_null(at);
+			/* it may owe again, behind the others */
+			rl_source_owe(&src, &o[gone], 9, 1, 7);
+			assert_ptr_equal(src.owed_last, &o[gone]);
+			assert_null(o[gone].next);
+			rl_source_owe_nothing(&src);
+			assert_null(src.owed_first);
+			assert_int_equal(src.owed, 0);
+			for (unsigned int i = 0; i < n; i++)
+				assert_int_equal(o[i].count, 0);
+		}
+}
+
+static unsigned int offered[8]; /* by destination */
+static int answer[8];
+static bool may_go;
+
+static int
+offer_it(struct rl_source *src, struct rl_ep *ep,
+	 const struct rl_source_packet *p, uint64_t now_ns)
+{
+	(void)src;
+	(void)ep;
+	(void)now_ns;
+	offered[p->dst]++;
+	return answer[p->dst];
+}
+
+static bool
+may_it(const struct rl_source *src, uint16_t dst, uint8_t cos)
+{
+	(void)src;
+	(void)dst;
+	(void)cos;
+	return may_go;
+}
+
+/* Packets aside for 3, 5, 3 and 3, and what becomes of them. */
+static void
+check_aside(const struct rl_source_cfg *cfg, int of_3, int of_5,
+	    unsigned int offers_3, unsigned int offers_5, const char *left)
+{
+	struct rl_source src = {
+		.cfg = cfg, .next_ns = RL_NEVER, .end_ns = RL_NEVER,
+		.naside = 4, .waits = { 4 },
+		.aside = { { .dst = 3, .made_ns = 1 }, { .dst = 5 },
+			   { .dst = 3, .made_ns = 2 },
+			   { .dst = 3, .made_ns = 3 } },
+	};
+	const size_t n = strlen(left);
+	uint64_t made_ns = 0;
+
+	memset(offered, 0, sizeof(offered));
+	answer[3] = of_3;
+	answer[5] = of_5;
+	assert_int_equal(rl_source_send(&src, NULL, 10), 4 - n);
+	assert_int_equal(offered[3], offers_3);
+	assert_int_equal(offered[5], offers_5);
+	assert_int_equal(src.naside, n);
+	assert_int_equal(src.waits[0], n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(src.aside[i].dst, left[i] - '0');
+		if (left[i] == '3') {
+			assert_true(src.aside[i].made_ns > made_ns);
+			made_ns = src.aside[i].made_ns;
+		}
+	}
+}
+
+static void
+packets_aside_are_offered_in_the_order_of_their_flow(void **state)
+{
+	struct rl_source_cfg cfg = { .load = 1.0, .share = 64,
+				     .offer = offer_it, .may = may_it };
+
+	(void)state;
+	check_aside(&cfg, 0, 0, 3, 1, "");
+	check_aside(&cfg, -EBUSY, -EBUSY, 1, 1, "3533");
+	check_aside(&cfg, -EBUSY, 0, 1, 1, "333");
+	check_aside(&cfg, 0, -EBUSY, 3, 1, "5");
+	check_aside(&cfg, -EAGAIN, 0, 1, 0, "3533"); /* all must wait */
+	check_aside(&cfg, 0, -EAGAIN, 1, 1, "533");
+}
+
+/* All places are taken: one goes elsewhere, if it may. */
+static void
+a_packet_goes_elsewhere_only_where_it_may(void **state)
+{
+	struct rl_source_cfg cfg = { .load = 1.0, .share = 1,
+				     .pattern = &w.pattern, .offer = offer_it,
+				     .may = may_it };
+	struct rl_tg_cfg c;
+
+	(void)state;
+	tg_cfg(&c);
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	for (unsigned int i = 0; i < 2 * EPS; i++) {
+		struct rl_source src = {
+			.cfg = &cfg, .next_ns = RL_NEVER, .end_ns = RL_NEVER,
+			.naside = 1, .waits = { 1 }, .aside = { { .dst = 3 } },
+		};
+
+		rl_prng_seed(&src.prng, i);
+		may_go = i % 2;
+		answer[3] = -ENOBUFS;
+		assert_int_equal(rl_source_send(&src, NULL, 10), 0);
+		assert_int_equal(src.redirected, src.aside[0].dst != 3);
+		if (!may_go)
+			assert_int_equal(src.aside[0].dst, 3);
+		/* the next one finds no place, and waits where it may not go */
+		src.dst = 3;
+		src.next_ns = 5;
+		src.aside[0].dst = 2;
+		answer[2] = -EBUSY;
+		if (!may_go) {
+			memset(offered, 0, sizeof(offered));
+			assert_int_equal(rl_source_send(&src, NULL, 10), 0);
+			assert_int_equal(offered[3], 1);
+			assert_true(src.tried);
+			assert_int_equal(src.dst, 3);
+			assert_int_equal(src.naside, 1);
+		}
+	}
+	close_world();
+}
+
 int
 main(void)
 {
@@ -299,6 +460,11 @@ main(void)
 		cmocka_unit_test(a_client_that_is_stopped_still_answers),
 		cmocka_unit_test(owed_responses_wait_and_die_with_a_crash),
 		cmocka_unit_test(packets_of_a_stalled_flow_go_to_others_once_all_places_are_taken),
+		cmocka_unit_test(
+			a_peer_that_is_forgiven_leaves_the_others_in_their_turn),
+		cmocka_unit_test(
+			packets_aside_are_offered_in_the_order_of_their_flow),
+		cmocka_unit_test(a_packet_goes_elsewhere_only_where_it_may),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
