@@ -337,7 +337,7 @@ build_wires(struct bench_host *h, bool faults)
 		h->fault_line =
 			host_alloc(h, nlink * 2 * 64 * sizeof(*h->fault_line));
 		for (uint32_t i = 0; i < nlink; i++)
-			rl_fault_init(&h->fault[i], i,
+			rl_inject_init(&h->fault[i], i,
 				      h->fault_line + i * 2 * 64, 64);
 	}
 	ret = rl_wires_open(&h->wires, nlink, NULL, WIRE_FRAMES, h->pool, err,

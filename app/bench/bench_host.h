@@ -46,8 +46,8 @@ struct bench_host {
 	struct rl_wires wires;
 	struct rte_mempool *pool;
 	struct rl_phy_eth *phy; /**< [2 * link + end] */
-	struct rl_fault_link *fault;
-	struct rl_fault_held *fault_line;
+	struct rl_inject_link *fault;
+	struct rl_inject_held *fault_line;
 	struct rl_flit_cache cache;
 	void *flits;
 	struct bench_client client[8];

@@ -115,7 +115,7 @@ cut_once(struct bench_host *h, uint32_t link, uint64_t after_ns,
 		bench_host_poll(h, 0);
 	h->failovers.n = 0;
 	cut_ns = bench_now_ns();
-	rl_fault_down(&h->fault[link], cut_ns);
+	rl_inject_down(&h->fault[link], cut_ns);
 	t = cut_ns + 5 * RL_NS_PER_S;
 	while (digest(h, cut_ns, f, false) < 2) {
 		bench_host_poll(h, 0);
@@ -126,10 +126,10 @@ cut_once(struct bench_host *h, uint32_t link, uint64_t after_ns,
 	for (unsigned int i = 0; i < 200; i++)
 		bench_host_poll(h, 0);
 	digest(h, cut_ns, f, true);
-	ret = rl_fault_clear(&h->fault[link]);
-	while (ret == 0 && !rl_fault_settled(&h->fault[link]))
+	ret = rl_inject_clear(&h->fault[link]);
+	while (ret == 0 && !rl_inject_settled(&h->fault[link]))
 		bench_host_poll(h, 0);
-	rl_fault_light_up(&h->fault[link]);
+	rl_inject_light_up(&h->fault[link]);
 	for (unsigned int i = 0; i < 4; i++)
 		bench_host_poll(h, 0);
 	return ret == 0 ? poll_until_settled(h) : ret;

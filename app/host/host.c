@@ -195,7 +195,7 @@ static int
 open_wires(struct host *h, char *err)
 {
 	const uint32_t nlink = h->p.cfg->topo.nlink;
-	struct rl_fault_held *line;
+	struct rl_inject_held *line;
 	int ret;
 
 	h->pool = rl_frame_pool("frames", h->plan.frames,
@@ -213,7 +213,7 @@ open_wires(struct host *h, char *err)
 	if (h->fault == NULL || h->phy == NULL || line == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nlink; i++)
-		rl_fault_init(&h->fault[i], h->p.seed ^ (uint64_t)i << 40,
+		rl_inject_init(&h->fault[i], h->p.seed ^ (uint64_t)i << 40,
 			      line + 2ull * i * DELAY_FRAMES, DELAY_FRAMES);
 	ret = host_wires_open(h, err);
 	if (ret == 0)

@@ -34,7 +34,7 @@
 #include "host_wires.h"
 #include "proof.h"
 #include "rl_fabric.h"
-#include "rl_fault.h"
+#include "rl_inject.h"
 #include "rl_route.h"
 #include "rl_wires.h"
 
@@ -134,7 +134,7 @@ struct host {
 	struct host_unplug *unplug; /**< [2 * entry of cfg->wire + end] */
 	struct rl_carrier carrier; /**< of wires over ethdevs */
 	bool carrier_on;
-	struct rl_fault_link *fault; /**< [nlink] */
+	struct rl_inject_link *fault; /**< [nlink] */
 	struct rl_phy_eth *phy;	     /**< [2 * link + end] */
 	struct rl_fabric fabric;
 	struct rl_fabric_host callbacks; /**< roles keep pointers into it */

@@ -22,7 +22,7 @@ int
 app_heal(struct app *app, uint32_t link)
 {
 	const struct rl_topo_link *l = &app->cfg.topo.link[link];
-	struct rl_fault_link *f = &app->host.fault[link];
+	struct rl_inject_link *f = &app->host.fault[link];
 	const uint64_t limit_ns = host_now(&app->host) + SETTLE_LIMIT_NS;
 
 	/* a crashed end takes no orders until it restarts */
@@ -33,16 +33,16 @@ app_heal(struct app *app, uint32_t link)
 	}
 	watch_pump(&app->watch);
 	recorder_step(app);
-	while (rl_fault_clear(f) != 0 && host_now(&app->host) < limit_ns)
+	while (rl_inject_clear(f) != 0 && host_now(&app->host) < limit_ns)
 		host_run(&app->host, 10 * RL_NS_PER_US);
-	while (!rl_fault_settled(f)) {
+	while (!rl_inject_settled(f)) {
 		if (host_now(&app->host) >= limit_ns)
 			return -ETIME;
 		host_run(&app->host, 10 * RL_NS_PER_US);
 	}
 	/* deaths of this fault are known before its time is forgotten */
 	watch_pump(&app->watch);
-	rl_fault_light_up(f);
+	rl_inject_light_up(f);
 	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
 	recorder_healed(app, link);
 	app->watch.order_ns[link] = 0;
@@ -61,7 +61,7 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 	l->flaps--;
 	l->flap_down = !l->flap_down;
 	if (l->flap_down) {
-		rl_fault_down(&app->host.fault[link],
+		rl_inject_down(&app->host.fault[link],
 			      host_role_now(&app->host));
 		recorder_link(app, "cut", link);
 	} else if (app_heal(app, link) != 0) {
@@ -82,7 +82,7 @@ progress(struct app *app, uint64_t now_ns)
 	app->progress_due_ns = now_ns + RL_NS_PER_S;
 	app_totals(app, &t);
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
-		down += rl_fault_severed(&app->host.fault[i]);
+		down += rl_inject_severed(&app->host.fault[i]);
 	fprintf(stderr,
 		"%6.1f s  sent %" PRIu64 "  delivered %" PRIu64
 		"  under way %" PRIu64 "  reported %" PRIu64

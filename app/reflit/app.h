@@ -39,7 +39,7 @@ enum exit_status {
 struct link_state {
 	/** The last order to the fault layer, by the end that frames leave and
 	    the kind. A pending cut is a TRIGGER; zeroes are none. */
-	struct rl_fault_order injected[2][RL_FAULT_CLEAR];
+	struct rl_inject_order injected[2][RL_INJECT_CLEAR];
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
 	bool drained;	 /**< ... once nothing was on the way */

@@ -85,12 +85,12 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 /* Posts one order for each link's frames of the end that was found. */
 static int
 post(struct app *app, const struct links *l,
-     const struct rl_fault_order *order, bool lasting)
+     const struct rl_inject_order *order, bool lasting)
 {
 	for (unsigned int i = 0; i < l->n && !app->checking; i++) {
 		const uint32_t link = l->link[i];
 
-		if (rl_fault_order(&app->host.fault[link], l->end[i],
+		if (rl_inject_order(&app->host.fault[link], l->end[i],
 				   order) != 0)
 			return app_error(app, "%s: too many orders at once",
 					 link_name(app, link));
@@ -98,12 +98,12 @@ post(struct app *app, const struct links *l,
 			app->link[link].hurt = true;
 		app->link[link].injected[l->end[i]][order->kind] = *order;
 		recorder_order(app, link, l->end[i], order);
-		if (order->kind == RL_FAULT_STALL ||
-		    order->kind == RL_FAULT_DELAY ||
-		    order->kind == RL_FAULT_BER ||
-		    order->kind == RL_FAULT_LOSS ||
-		    order->kind == RL_FAULT_DUP ||
-		    order->kind == RL_FAULT_JITTER)
+		if (order->kind == RL_INJECT_STALL ||
+		    order->kind == RL_INJECT_DELAY ||
+		    order->kind == RL_INJECT_BER ||
+		    order->kind == RL_INJECT_LOSS ||
+		    order->kind == RL_INJECT_DUP ||
+		    order->kind == RL_INJECT_JITTER)
 			watch_order(&app->watch, link);
 	}
 	return 0;
@@ -116,7 +116,7 @@ find_whole(struct app *app, const char *name, struct links *l)
 	if (find_links(app, name, l) != 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < l->n && !app->checking; i++)
-		if (rl_fault_severed(&app->host.fault[l->link[i]]))
+		if (rl_inject_severed(&app->host.fault[l->link[i]]))
 			return app_error(app, "%s is down already",
 					 link_name(app, l->link[i]));
 	return 0;
@@ -131,7 +131,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 		return -EINVAL;
 	for (unsigned int i = 0; i < l.n && !app->checking; i++) {
 		app->link[l.link[i]].hurt = true;
-		rl_fault_down(&app->host.fault[l.link[i]],
+		rl_inject_down(&app->host.fault[l.link[i]],
 			      host_role_now(&app->host));
 		recorder_link(app, "cut", l.link[i]);
 	}
@@ -141,9 +141,9 @@ cmd_link_down(struct app *app, const char *const arg[])
 int
 cmd_link_down_mid(struct app *app, const char *const arg[])
 {
-	const struct rl_fault_order o = {
-		.kind = RL_FAULT_TRIGGER,
-		.when = RL_FAULT_MID_PACKET,
+	const struct rl_inject_order o = {
+		.kind = RL_INJECT_TRIGGER,
+		.when = RL_INJECT_MID_PACKET,
 		.down = true,
 	};
 	struct links l;
@@ -163,9 +163,9 @@ static int
 trigger_after(struct app *app, const char *link, const char *device,
 	      const char *flits, bool down)
 {
-	struct rl_fault_order o = {
-		.kind = RL_FAULT_TRIGGER,
-		.when = RL_FAULT_AFTER,
+	struct rl_inject_order o = {
+		.kind = RL_INJECT_TRIGGER,
+		.when = RL_INJECT_AFTER,
 		.down = down,
 	};
 	struct links l;
@@ -192,9 +192,9 @@ cmd_link_one_way_after(struct app *app, const char *const arg[])
 int
 cmd_link_one_way_mid(struct app *app, const char *const arg[])
 {
-	const struct rl_fault_order o = {
-		.kind = RL_FAULT_TRIGGER,
-		.when = RL_FAULT_MID_PACKET,
+	const struct rl_inject_order o = {
+		.kind = RL_INJECT_TRIGGER,
+		.when = RL_INJECT_MID_PACKET,
 	};
 	struct links l;
 
@@ -207,7 +207,7 @@ cmd_link_one_way_mid(struct app *app, const char *const arg[])
 int
 cmd_link_one_way(struct app *app, const char *const arg[])
 {
-	const struct rl_fault_order o = { .kind = RL_FAULT_CUT, .value = 1 };
+	const struct rl_inject_order o = { .kind = RL_INJECT_CUT, .value = 1 };
 	struct links l;
 
 	if (find_whole(app, arg[0], &l) != 0 ||
@@ -246,7 +246,7 @@ cmd_link_up(struct app *app, const char *const arg[])
 		const struct link_state *s = &app->link[l.link[i]];
 
 		if (!s->hurt && s->flaps == 0 &&
-		    !rl_fault_severed(&app->host.fault[l.link[i]]))
+		    !rl_inject_severed(&app->host.fault[l.link[i]]))
 			return app_error(app, "%s is not down%s",
 					 link_name(app, l.link[i]),
 					 s->disabled ? "; enable it" : "");
@@ -330,9 +330,9 @@ cmd_link_order(struct app *app, const char *const arg[])
 int
 cmd_inject_number(struct app *app, const char *const arg[])
 {
-	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
-	const uint64_t max = o.kind == RL_FAULT_DROP ? UINT32_MAX
-						     : RL_FAULT_CORRUPT_MAX;
+	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
+	const uint64_t max = o.kind == RL_INJECT_DROP ? UINT32_MAX
+						     : RL_INJECT_CORRUPT_MAX;
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
@@ -357,7 +357,7 @@ cmd_inject_ber(struct app *app, const char *const arg[])
 {
 	const char *propagate = arg[3];
 	const char *lanes = propagate == NULL ? NULL : arg[4];
-	struct rl_fault_order o = { .kind = RL_FAULT_BER };
+	struct rl_inject_order o = { .kind = RL_INJECT_BER };
 	uint64_t n = 1;
 	struct links l;
 
@@ -378,7 +378,7 @@ cmd_inject_ber(struct app *app, const char *const arg[])
 int
 cmd_inject_rate(struct app *app, const char *const arg[])
 {
-	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
+	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
@@ -417,11 +417,11 @@ cmd_inject_block(struct app *app, const char *const arg[])
 int
 cmd_inject_time(struct app *app, const char *const arg[])
 {
-	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
+	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
 	    duration(app, arg[2], 0, &o.value) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, o.kind == RL_FAULT_DELAY);
+	return post(app, &l, &o, o.kind == RL_INJECT_DELAY);
 }

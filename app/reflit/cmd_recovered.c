@@ -32,7 +32,7 @@ unnoticed(const struct app *app)
 	const struct rl_topo *t = &app->cfg.topo;
 
 	for (uint32_t l = 0; l < t->nlink; l++)
-		if (!rl_fault_light(&app->host.fault[l]) &&
+		if (!rl_inject_light(&app->host.fault[l]) &&
 		    (end_up(app, l, 0) || end_up(app, l, 1)))
 			return true;
 	return false;
@@ -66,7 +66,7 @@ coming(const struct app *app)
 	for (uint32_t l = 0; l < app->cfg.topo.nlink; l++) {
 		const uint32_t *dev = app->cfg.topo.link[l].dev;
 
-		if (rl_fault_light(&h->fault[l]) && !app->link[l].disabled &&
+		if (rl_inject_light(&h->fault[l]) && !app->link[l].disabled &&
 		    !h->dead[dev[0]] && !h->dead[dev[1]] &&
 		    !rl_controller_link_ok(c, l) &&
 		    !rl_controller_link_out(c, l))

@@ -75,9 +75,9 @@ cmd_device_crash(struct app *app, const char *const arg[])
 	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 		const uint32_t link = t->dev[dev].port[p].link;
 
-		if (!rl_fault_severed(&app->host.fault[link])) {
+		if (!rl_inject_severed(&app->host.fault[link])) {
 			app->link[link].crashed = true;
-			rl_fault_down(&app->host.fault[link],
+			rl_inject_down(&app->host.fault[link],
 				      host_role_now(&app->host));
 		}
 	}

@@ -237,15 +237,15 @@ cmd_show_counters(struct app *app, const char *const arg[])
 static const char *
 fault_word(const struct app *app, uint32_t link)
 {
-	const struct rl_fault_link *f = &app->host.fault[link];
+	const struct rl_inject_link *f = &app->host.fault[link];
 
 	if (!rl_topo_link_up(&app->cfg.topo, link))
 		return "failed";
 	if (app->link[link].flaps != 0)
 		return "flaps";
-	if (!rl_fault_light(f))
+	if (!rl_inject_light(f))
 		return "dark";
-	if (rl_fault_severed(f))
+	if (rl_inject_severed(f))
 		return "cut one way";
 	if (app->link[link].disabled)
 		return "disabled";
@@ -379,19 +379,19 @@ static const char *
 fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	   size_t len)
 {
-	const struct rl_fault_link *f = &app->host.fault[link];
-	const struct rl_fault_order *in = app->link[link].injected[end];
-	const struct rl_fault_order *ber = &in[RL_FAULT_BER];
+	const struct rl_inject_link *f = &app->host.fault[link];
+	const struct rl_inject_order *in = app->link[link].injected[end];
+	const struct rl_inject_order *ber = &in[RL_INJECT_BER];
 	int at = 0;
 
 	if (!rl_topo_link_up(&app->cfg.topo, link) ||
-	    app->link[link].flaps != 0 || !rl_fault_light(f))
+	    app->link[link].flaps != 0 || !rl_inject_light(f))
 		return fault_word(app, link);
 	buf[0] = '\0';
 	if (atomic_load(&f->dir[end].cut) != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", cut");
-	else if (in[RL_FAULT_TRIGGER].kind == RL_FAULT_TRIGGER &&
-		 !rl_fault_severed(f))
+	else if (in[RL_INJECT_TRIGGER].kind == RL_INJECT_TRIGGER &&
+		 !rl_inject_severed(f))
 		at += snprintf(buf + at, len - (size_t)at, ", cut waits");
 	if (ber->rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", ber %g",
@@ -400,20 +400,20 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 		at += snprintf(buf + at, len - (size_t)at,
 			       " propagate %g lanes %u", ber->propagate,
 			       ber->lanes);
-	if (in[RL_FAULT_LOSS].rate > 0.0)
+	if (in[RL_INJECT_LOSS].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
-			       in[RL_FAULT_LOSS].rate);
-	if (in[RL_FAULT_DUP].rate > 0.0)
+			       in[RL_INJECT_LOSS].rate);
+	if (in[RL_INJECT_DUP].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", duplicate %g",
-			       in[RL_FAULT_DUP].rate);
-	if (in[RL_FAULT_JITTER].rate > 0.0)
+			       in[RL_INJECT_DUP].rate);
+	if (in[RL_INJECT_JITTER].rate > 0.0)
 		at += snprintf(buf + at, len - (size_t)at,
 			       ", jitter %g within %g us",
-			       in[RL_FAULT_JITTER].rate,
-			       (double)in[RL_FAULT_JITTER].value / 1e3);
-	if (in[RL_FAULT_DELAY].value != 0)
+			       in[RL_INJECT_JITTER].rate,
+			       (double)in[RL_INJECT_JITTER].value / 1e3);
+	if (in[RL_INJECT_DELAY].value != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", delay %g us",
-			       (double)in[RL_FAULT_DELAY].value / 1e3);
+			       (double)in[RL_INJECT_DELAY].value / 1e3);
 	if (app->link[link].disabled)
 		snprintf(buf + at, len - (size_t)at, ", disabled");
 	return buf[0] == '\0' ? "" : buf + 2;
@@ -423,7 +423,7 @@ static void
 show_fault(struct app *app, uint32_t link, int end)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	const struct rl_fault_counters *c = &app->host.fault[link].dir[end].c;
+	const struct rl_inject_counters *c = &app->host.fault[link].dir[end].c;
 	char text[160];
 
 	facts_row(&app->facts,

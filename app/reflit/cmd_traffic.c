@@ -180,7 +180,7 @@ cmd_wait_sent(struct app *app, const char *const arg[])
 static bool
 is_cut(const struct app *app, uint32_t link)
 {
-	return rl_fault_severed(&app->host.fault[link]);
+	return rl_inject_severed(&app->host.fault[link]);
 }
 
 static bool
@@ -240,7 +240,7 @@ still_down(const struct app *app, uint32_t link)
 	if (!rl_topo_link_up(t, link) || app->link[link].disabled ||
 	    (app->host.resil.controller != NULL &&
 	     rl_controller_link_out(app->host.resil.controller, link)) ||
-	    rl_fault_severed(&app->host.fault[link]))
+	    rl_inject_severed(&app->host.fault[link]))
 		return false;
 	for (int e = 0; e < 2; e++) {
 		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];

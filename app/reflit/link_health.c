@@ -155,7 +155,7 @@ tell_fault(const struct app *app, uint32_t link, struct link_health *h)
 			because(h, "%s has crashed",
 				app->cfg.topo.dev[l->dev[e]].name);
 		}
-	if (h->crashed || !rl_fault_severed(&app->host.fault[link]))
+	if (h->crashed || !rl_inject_severed(&app->host.fault[link]))
 		return;
 	because(h, "%s by command, until link %s up",
 		app->link[link].flaps != 0 ? "flaps" : "cut",

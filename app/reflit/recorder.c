@@ -130,8 +130,8 @@ header_chance(const struct app *app, uint32_t link, unsigned int end,
 static void
 add_noise(struct app *app, uint32_t link, unsigned int end)
 {
-	const struct rl_fault_order *in = app->link[link].injected[end];
-	const struct rl_fault_order *ber = &in[RL_FAULT_BER];
+	const struct rl_inject_order *in = app->link[link].injected[end];
+	const struct rl_inject_order *ber = &in[RL_INJECT_BER];
 	const struct rl_role_core *core =
 		&app->host.fabric.dev[app->cfg.topo.link[link].dev[end]].core;
 	const double soft = atomic_load(&core->soft_ppb) / 1e9;
@@ -140,25 +140,25 @@ add_noise(struct app *app, uint32_t link, unsigned int end)
 	size_t at;
 
 	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f",
-			      in[RL_FAULT_LOSS].rate);
+			      in[RL_INJECT_LOSS].rate);
 	if (ber->rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " corrupt=%.9f bytes=1 hurt=header "
 				       "ber=%.9g propagate=%.9g lanes=%u",
 				       header_chance(app, link, end, ber->rate),
 				       ber->rate, ber->propagate, ber->lanes);
-	if (in[RL_FAULT_DUP].rate > 0.0)
+	if (in[RL_INJECT_DUP].rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " dup=%.9f", in[RL_FAULT_DUP].rate);
-	if (in[RL_FAULT_JITTER].rate > 0.0)
+				       " dup=%.9f", in[RL_INJECT_DUP].rate);
+	if (in[RL_INJECT_JITTER].rate > 0.0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " jitter=%.9f within=%" PRIu64 "ns",
-				       in[RL_FAULT_JITTER].rate,
-				       in[RL_FAULT_JITTER].value);
-	if (in[RL_FAULT_DELAY].value != 0)
+				       in[RL_INJECT_JITTER].rate,
+				       in[RL_INJECT_JITTER].value);
+	if (in[RL_INJECT_DELAY].value != 0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " delay=%" PRIu64 "ns",
-				       in[RL_FAULT_DELAY].value);
+				       in[RL_INJECT_DELAY].value);
 	if (soft != 0)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       " soft=%.9f", soft);
@@ -196,33 +196,33 @@ recorder_soft(struct app *app, uint32_t dev)
 
 void
 recorder_order(struct app *app, uint32_t link, unsigned int end,
-	       const struct rl_fault_order *order)
+	       const struct rl_inject_order *order)
 {
 	char way[2 * RL_NAME_MAX + 8];
 
 	direction(app, link, end, way, sizeof(way));
 	switch (order->kind) {
-	case RL_FAULT_CUT:
+	case RL_INJECT_CUT:
 		ADD_LINE(app, "cut %s silent", way);
 		break;
-	case RL_FAULT_STALL:
+	case RL_INJECT_STALL:
 		ADD_LINE(app, "stall %s for=%" PRIu64 "ns", way, order->value);
 		break;
-	case RL_FAULT_DROP:
+	case RL_INJECT_DROP:
 		ADD_LINE(app, "drop %s frame=%" PRIu64, way, order->value);
 		break;
-	case RL_FAULT_BER:
-	case RL_FAULT_LOSS:
-	case RL_FAULT_DUP:
-	case RL_FAULT_JITTER:
-	case RL_FAULT_DELAY:
+	case RL_INJECT_BER:
+	case RL_INJECT_LOSS:
+	case RL_INJECT_DUP:
+	case RL_INJECT_JITTER:
+	case RL_INJECT_DELAY:
 		add_noise(app, link, end);
 		break;
-	case RL_FAULT_CORRUPT:
+	case RL_INJECT_CORRUPT:
 		ADD_LINE(app, "corrupt %s bytes=%" PRIu64, way, order->value);
 		break;
-	case RL_FAULT_TRIGGER: /* recorded when it happens */
-	case RL_FAULT_CLEAR:
+	case RL_INJECT_TRIGGER: /* recorded when it happens */
+	case RL_INJECT_CLEAR:
 		break;
 	}
 }
@@ -244,19 +244,19 @@ recorder_traffic(struct app *app, bool on)
 static void
 note_cut(struct app *app, uint32_t link)
 {
-	const struct rl_fault_link *f = &app->host.fault[link];
+	const struct rl_inject_link *f = &app->host.fault[link];
 	const uint64_t t_ns =
 		host_time_of(&app->host, atomic_load(&f->severed_ns));
 	char name[2 * RL_NAME_MAX + 8];
 
 	for (unsigned int e = 0; e < 2; e++) {
-		app->link[link].injected[e][RL_FAULT_TRIGGER] =
-			(struct rl_fault_order){ 0 };
-		if (rl_fault_light(f) && atomic_load(&f->dir[e].cut) != 0)
+		app->link[link].injected[e][RL_INJECT_TRIGGER] =
+			(struct rl_inject_order){ 0 };
+		if (rl_inject_light(f) && atomic_load(&f->dir[e].cut) != 0)
 			add(app, t_ns, true, "cut %s silent",
 			    direction(app, link, e, name, sizeof(name)));
 	}
-	if (!rl_fault_light(f))
+	if (!rl_inject_light(f))
 		add(app, t_ns, true, "cut %s", APP_LINK(app, link));
 }
 
@@ -264,11 +264,11 @@ void
 recorder_step(struct app *app)
 {
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
-		if ((app->link[i].injected[0][RL_FAULT_TRIGGER].kind ==
-			     RL_FAULT_TRIGGER ||
-		     app->link[i].injected[1][RL_FAULT_TRIGGER].kind ==
-			     RL_FAULT_TRIGGER) &&
-		    rl_fault_severed(&app->host.fault[i]))
+		if ((app->link[i].injected[0][RL_INJECT_TRIGGER].kind ==
+			     RL_INJECT_TRIGGER ||
+		     app->link[i].injected[1][RL_INJECT_TRIGGER].kind ==
+			     RL_INJECT_TRIGGER) &&
+		    rl_inject_severed(&app->host.fault[i]))
 			note_cut(app, i);
 }
 

@@ -20,7 +20,7 @@
 #define RECORDER_TEXT 384 /* all noise of a direction takes some 300 */
 
 struct app;
-struct rl_fault_order;
+struct rl_inject_order;
 
 struct recorder_fault {
 	uint64_t t_ns;
@@ -51,7 +51,7 @@ void recorder_link(struct app *app, const char *what, uint32_t link);
  * state of the link (`injected`) is updated.
  */
 void recorder_order(struct app *app, uint32_t link, unsigned int end,
-		    const struct rl_fault_order *order);
+		    const struct rl_inject_order *order);
 
 /** All faults of a link end; those of its devices go on. */
 void recorder_healed(struct app *app, uint32_t link);

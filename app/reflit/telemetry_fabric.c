@@ -97,7 +97,7 @@ link_state(const struct app *app, uint32_t l)
 	const char *worst = "remote";
 	bool up = true;
 
-	if (rl_fault_severed(&app->host.fault[l]))
+	if (rl_inject_severed(&app->host.fault[l]))
 		return "cut";
 	for (int end = 0; end < 2; end++) {
 		const struct rl_device *d =

@@ -106,8 +106,8 @@ draw_cuts(struct rl_swarm_plan *plan, const struct options *o)
 	rl_prng_seed(&prng, o->seed ^ 0xab1a);
 	for (uint64_t i = 0; i < o->cuts; i++) {
 		uint32_t nth = rl_prng_below(&prng, isl), l = 0;
-		struct rl_sim_fault f = {
-			.kind = RL_SIM_CUT, .dirs = RL_SIM_DIR_BOTH,
+		struct rl_fault f = {
+			.kind = RL_FAULT_CUT, .dirs = RL_FAULT_DIR_BOTH,
 			.t_ns = (i + 1) * CUT_PERIOD_NS +
 				rl_prng_below(&prng, CUT_PERIOD_NS / 4),
 		}, ill;
@@ -116,13 +116,13 @@ draw_cuts(struct rl_swarm_plan *plan, const struct options *o)
 			l++;
 		f.link = l;
 		ill = f;
-		ill.kind = RL_SIM_NOISE;
+		ill.kind = RL_FAULT_NOISE;
 		ill.t_ns -= ILL_NS;
 		ill.noise.loss_ppb = ILL_LOSS_PPB;
 		if (rl_sim_fault_add(&plan->faults, &ill) != 0 ||
 		    rl_sim_fault_add(&plan->faults, &f) != 0)
 			return -ENOMEM;
-		f.kind = RL_SIM_HEAL;
+		f.kind = RL_FAULT_HEAL;
 		f.t_ns += 500 + rl_prng_below(&prng, CUT_PERIOD_NS / 4);
 		if (rl_sim_fault_add(&plan->faults, &f) != 0)
 			return -ENOMEM;

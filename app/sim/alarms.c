@@ -156,7 +156,7 @@ look_at_controller(const struct setup *s, const struct rl_sim *sim,
 	if (s->plan.cfg.controller.mode == RL_RESIL_OFF)
 		return;
 	for (uint32_t i = 0; i < f->n; i++)
-		if (f->f[i].kind == RL_SIM_CTL_CRASH &&
+		if (f->f[i].kind == RL_FAULT_CTL_CRASH &&
 		    f->f[i].t_ns <= out->elapsed_ns)
 			gone_ns = f->f[i].t_ns;
 	if (rl_sim_controller(sim) == NULL)

@@ -219,15 +219,15 @@ on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 }
 
 static void
-on_fault(void *ctx, const struct rl_sim_fault *f, uint64_t now_ns)
+on_fault(void *ctx, const struct rl_fault *f, uint64_t now_ns)
 {
 	struct flit_trace *t = ctx;
 	char text[256];
 
 	line(t, now_ns, "fault: %s",
-	     rl_sim_fault_text(f, t->topo, text, sizeof(text)));
+	     rl_fault_text(f, t->topo, text, sizeof(text)));
 	/* a source numbers its packets from the start */
-	if ((f->kind == RL_SIM_CRASH || f->kind == RL_SIM_RESTART) &&
+	if ((f->kind == RL_FAULT_CRASH || f->kind == RL_FAULT_RESTART) &&
 	    t->far != NULL && t->topo->dev[f->dev].kind == RL_DEV_ENDPOINT)
 		memset(&t->far[(size_t)t->topo->dev[f->dev].ep_id *
 			       t->topo->nep * RL_SLS],

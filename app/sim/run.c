@@ -106,10 +106,10 @@ crashes_until(struct run *r, uint64_t t_ns)
 
 	for (; r->faults < list->n && list->f[r->faults].t_ns <= t_ns;
 	     r->faults++) {
-		const struct rl_sim_fault *f = &list->f[r->faults];
+		const struct rl_fault *f = &list->f[r->faults];
 
 		/* to restart one that lives is to crash it */
-		if ((f->kind == RL_SIM_CRASH || f->kind == RL_SIM_RESTART) &&
+		if ((f->kind == RL_FAULT_CRASH || f->kind == RL_FAULT_RESTART) &&
 		    topo->dev[f->dev].kind == RL_DEV_ENDPOINT)
 			absences_crash(&r->out->absences,
 				       topo->dev[f->dev].ep_id, f->t_ns);

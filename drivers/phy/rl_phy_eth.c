@@ -74,11 +74,11 @@ is_removed(const struct rl_phy_eth *phy)
 
 /* Frames in the delay line are ordinary mbufs. */
 static void
-free_delayed(struct rl_fault_dir *d)
+free_delayed(struct rl_inject_dir *d)
 {
 	struct rl_phy_frame f;
 
-	while (rl_fault_due(d, &f, 1, RL_NEVER) == 1)
+	while (rl_inject_due(d, &f, 1, RL_NEVER) == 1)
 		rte_pktmbuf_free(f.cookie);
 }
 
@@ -269,13 +269,13 @@ eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 
 /* A second copy of a frame, if there is an mbuf for it. */
 static void
-rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
+rx_twice(struct rl_phy_eth *phy, struct rl_inject_dir *d,
 	 const struct rl_phy_frame *f, uint64_t now_ns)
 {
 	struct rte_mbuf *m;
 	struct rl_phy_frame copy;
 
-	if (!rl_fault_twice(d))
+	if (!rl_inject_twice(d))
 		return;
 	rl_tsan_get(phy->p.pool);
 	m = rte_pktmbuf_copy(f->cookie, phy->p.pool, 0, UINT32_MAX);
@@ -286,7 +286,7 @@ rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 	copy = (struct rl_phy_frame){ .data = rte_pktmbuf_mtod(m, uint8_t *),
 				      .len = f->len,
 				      .cookie = m };
-	rl_fault_delay(d, &copy, 1, now_ns);
+	rl_inject_delay(d, &copy, 1, now_ns);
 	d->c.duplicated_frames++;
 }
 
@@ -295,11 +295,11 @@ rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
  * buffers: only frames within their mbuf can be delayed.
  */
 static unsigned int
-rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
+rx_delayed(struct rl_phy_eth *phy, struct rl_inject_dir *d,
 	   struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
 	/* each may come twice */
-	const unsigned int max = RTE_MIN(n, rl_fault_room(d) / 2);
+	const unsigned int max = RTE_MIN(n, rl_inject_room(d) / 2);
 	const unsigned int got = max == 0 ? 0 : rx_burst(phy, f, max);
 	unsigned int own = 0;
 
@@ -314,10 +314,10 @@ rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 		rte_pktmbuf_free(m);
 	}
 	for (unsigned int i = 0; i < own; i++) {
-		rl_fault_delay(d, &f[i], 1, now_ns);
+		rl_inject_delay(d, &f[i], 1, now_ns);
 		rx_twice(phy, d, &f[i], now_ns);
 	}
-	return rl_fault_due(d, f, n, now_ns);
+	return rl_inject_due(d, f, n, now_ns);
 }
 
 void
@@ -338,9 +338,9 @@ tap_burst(struct rl_tap *tap, const struct rl_phy_frame f[], unsigned int n,
 	}
 }
 
-/* Like rl_fault_pass(), frame by frame, so that the fate of each is known. */
+/* Like rl_inject_pass(), frame by frame, so that the fate of each is known. */
 static unsigned int
-pass_tapped(struct rl_tap *tap, struct rl_fault_dir *d,
+pass_tapped(struct rl_tap *tap, struct rl_inject_dir *d,
 	    struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
 	unsigned int kept = 0;
@@ -351,12 +351,12 @@ pass_tapped(struct rl_tap *tap, struct rl_fault_dir *d,
 		struct rl_phy_frame t = f[i];
 		struct rl_tap_rec rec = { .t_ns = now_ns, .len = t.len,
 					  .delay_ns = d->delay_ns };
-		const bool stays = rl_fault_pass(d, &t, 1, now_ns) == 1;
+		const bool stays = rl_inject_pass(d, &t, 1, now_ns) == 1;
 
 		rec.corrupted =
 			d->c.corrupted_frames + d->c.flipped_bits != hurt;
 		if (!stays)
-			rec.fate = !rl_fault_light(d->link) ? RL_TAP_DARK
+			rec.fate = !rl_inject_light(d->link) ? RL_TAP_DARK
 				   : atomic_load(&d->cut) != 0 ? RL_TAP_CUT
 							       : RL_TAP_LOST;
 		rl_tap_put(tap, &rec, t.data);
@@ -372,16 +372,16 @@ static unsigned int
 rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
 	  unsigned int n, uint64_t now_ns)
 {
-	struct rl_fault_dir *d = phy->p.rx_fault;
+	struct rl_inject_dir *d = phy->p.rx_fault;
 	unsigned int got, kept;
 
-	if (rl_fault_stalled(d, now_ns))
+	if (rl_inject_stalled(d, now_ns))
 		return 0;
-	if (rl_fault_delays(d))
+	if (rl_inject_delays(d))
 		got = rx_delayed(phy, d, f, n, now_ns);
 	else
 		got = rx_burst(phy, f, n);
-	kept = tap == NULL ? rl_fault_pass(d, f, got, now_ns)
+	kept = tap == NULL ? rl_inject_pass(d, f, got, now_ns)
 			   : pass_tapped(tap, d, f, got, now_ns);
 	if (kept != got)
 		eth_rx_free(phy, f + kept, got - kept);
@@ -411,7 +411,7 @@ eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	if (phy->npending != 0)
 		flush(phy);
 	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
-	if (phy->p.rx_fault != NULL && rl_fault_poll(phy->p.rx_fault, now_ns))
+	if (phy->p.rx_fault != NULL && rl_inject_poll(phy->p.rx_fault, now_ns))
 		return rx_faulty(phy, tap, f, n, now_ns);
 	n = rx_burst(phy, f, n);
 	if (rl_unlikely(tap != NULL))
@@ -427,7 +427,7 @@ eth_status(void *ctx)
 	if (is_removed(phy))
 		return RL_PHY_REMOVED;
 	if (rl_phy_eth_is_dark(phy) ||
-	    (phy->p.rx_fault != NULL && !rl_fault_light(phy->p.rx_fault->link)))
+	    (phy->p.rx_fault != NULL && !rl_inject_light(phy->p.rx_fault->link)))
 		return RL_PHY_DOWN;
 	return RL_PHY_UP;
 }

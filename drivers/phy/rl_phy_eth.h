@@ -20,7 +20,7 @@
  * Faults are injected between port and ethdev, see rl_fault.h.
  */
 
-#include "rl_fault.h"
+#include "rl_inject.h"
 #include "rl_role.h"
 #include "rl_tap.h"
 
@@ -37,7 +37,7 @@ struct rl_phy_eth_params {
 	struct rte_ring *tx_ring;  /**< of it */
 	uint32_t frame_bytes;	   /**< largest frame, either way */
 	struct rte_mempool *pool;  /**< rl_frame_pool() */
-	struct rl_fault_dir *rx_fault; /**< NULL: none */
+	struct rl_inject_dir *rx_fault; /**< NULL: none */
 };
 
 struct rl_phy_eth_counters {

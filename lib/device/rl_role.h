@@ -21,6 +21,7 @@
 #include "rl_base.h"
 #include "rl_core.h"
 #include "rl_endpoint.h"
+#include "rl_phy_frame.h"
 #include "rl_port.h"
 #include "rl_prng.h"
 
@@ -35,14 +36,6 @@ struct rl_pipe {
 	unsigned int (*get)(void *ring, void *obj[], unsigned int n);
 	/** Whether it is empty; used by quiescence checks. */
 	bool (*empty)(const void *ring);
-};
-
-/** A frame buffer of a PHY, 64-byte aligned. */
-struct rl_phy_frame {
-	uint8_t *data;
-	uint32_t len;
-	uint32_t pad;
-	void *cookie; /**< owned by the PHY */
 };
 
 /** What a port role needs from a wire. Only the lcore of the role calls it. */

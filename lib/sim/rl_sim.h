@@ -120,7 +120,7 @@ struct rl_sim_tap {
 		     enum rl_drop_reason why, uint64_t now_ns);
 	void (*report)(void *ctx, const struct rl_ep_report *report,
 		       uint64_t now_ns);
-	void (*fault)(void *ctx, const struct rl_sim_fault *f, uint64_t now_ns);
+	void (*fault)(void *ctx, const struct rl_fault *f, uint64_t now_ns);
 };
 
 /** Parameters of a simulation. All pointers must outlive it. */

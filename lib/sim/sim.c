@@ -382,7 +382,7 @@ sim_next_role(const struct rl_sim *s)
 static void
 next_fault(struct rl_sim *s, uint64_t now_ns)
 {
-	const struct rl_sim_fault *f = &s->todo.f[s->next_fault++];
+	const struct rl_fault *f = &s->todo.f[s->next_fault++];
 
 	if (s->p.tap != NULL)
 		s->p.tap->fault(s->p.tap->ctx, f, now_ns);

@@ -21,7 +21,7 @@ dev_wires(struct rl_sim *s, uint32_t dev, bool dark)
 			if (dark) {
 				s->fault_ns[td->port[p].link] = s->now_ns;
 				sim_dir_darken(s, dir, SIM_DARK_CRASH,
-					       RL_SIM_FLIGHT_LOST, false);
+					       RL_FAULT_FLIGHT_LOST, false);
 			} else if (!sim_link_crashed(s, td->port[p].link)) {
 				sim_dir_lighten(s, dir, SIM_DARK_CRASH);
 			}

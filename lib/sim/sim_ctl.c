@@ -342,11 +342,11 @@ sim_ctl_restart(struct rl_sim *s)
 }
 
 void
-sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f)
+sim_ctl_late(struct rl_sim *s, const struct rl_fault *f)
 {
 	if (s->ctl == NULL)
 		return;
-	if (f->kind == RL_SIM_CTL_LATE)
+	if (f->kind == RL_FAULT_CTL_LATE)
 		s->ctl->ctl_late_ns = f->for_ns;
 	else
 		s->ctl->late_ns[f->dev] = f->for_ns;
@@ -376,15 +376,15 @@ sim_ctl_due(const struct rl_sim *s)
 }
 
 bool
-sim_ctl_planned(struct rl_sim *s, const struct rl_sim_fault *f)
+sim_ctl_planned(struct rl_sim *s, const struct rl_fault *f)
 {
 	struct rl_controller *c = s->ctl == NULL ? NULL : s->ctl->controller;
 
 	if (c == NULL)
 		return false;
-	if (f->kind == RL_SIM_REMOVE && f->is_dev)
+	if (f->kind == RL_FAULT_REMOVE && f->is_dev)
 		rl_controller_remove_dev(c, f->dev, s->now_ns);
-	else if (f->kind == RL_SIM_REMOVE)
+	else if (f->kind == RL_FAULT_REMOVE)
 		rl_controller_remove_link(c, f->link, s->now_ns);
 	else if (f->is_dev)
 		rl_controller_add_dev(c, f->dev, s->now_ns);

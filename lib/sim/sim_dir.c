@@ -7,7 +7,7 @@
 void
 sim_dir_update(struct sim_dir *d)
 {
-	const struct rl_sim_noise *n = &d->noise;
+	const struct rl_noise *n = &d->noise;
 
 	d->odd = d->tapped || d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
 		 d->trigger != NULL || n->delay_ns != 0 ||
@@ -65,14 +65,14 @@ lose(struct rl_sim *s, const struct sim_dir *d, struct rl_sim_frame *f)
 }
 
 static void
-cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
+cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_fault_flight how)
 {
 	struct rl_sim_frame *list = d->head;
 
-	if (how == RL_SIM_FLIGHT_ARRIVE)
+	if (how == RL_FAULT_FLIGHT_ARRIVE)
 		return;
 	d->head = d->tail = NULL;
-	while (how == RL_SIM_FLIGHT_LATE && list != NULL) {
+	while (how == RL_FAULT_FLIGHT_LATE && list != NULL) {
 		struct rl_sim_frame *f = list;
 
 		list = f->next;
@@ -94,7 +94,7 @@ cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 
 void
 sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
-	       enum rl_sim_flight how, bool silent)
+	       enum rl_fault_flight how, bool silent)
 {
 	struct sim_dir *d = &s->dir[dir];
 

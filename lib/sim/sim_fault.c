@@ -9,7 +9,7 @@
 #define LATE_NS (200 * RL_NS_PER_US)
 
 static void
-fault_cut(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+fault_cut(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	sim_dir_darken(s, dir, SIM_DARK_FAULT, f->flight, f->silent);
 }
@@ -19,7 +19,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	d->noise = (struct rl_sim_noise){ 0 };
+	d->noise = (struct rl_noise){ 0 };
 	d->drop_left = 0;
 	d->corrupt_bytes = 0;
 	for (; d->trigger != NULL; d->trigger = d->trigger->next)
@@ -44,7 +44,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
  * Delays everything until the end of the stall, including frames on the wire.
  */
 static void
-fault_stall(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+fault_stall(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 	const uint64_t end_ns = s->now_ns + f->for_ns;
@@ -57,7 +57,7 @@ fault_stall(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 }
 
 static void
-fault_arm(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+fault_arm(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	struct sim_trigger *t = sim_alloc(s->mem, sizeof(*t));
 
@@ -71,7 +71,7 @@ fault_arm(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 }
 
 static void
-fault_noise(struct rl_sim *s, const struct rl_sim_fault *f, struct sim_dir *d)
+fault_noise(struct rl_sim *s, const struct rl_fault *f, struct sim_dir *d)
 {
 	struct rl_error_cfg bits;
 
@@ -87,42 +87,42 @@ fault_noise(struct rl_sim *s, const struct rl_sim_fault *f, struct sim_dir *d)
 }
 
 static void
-fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+fault_dir(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	if (f->kind != RL_SIM_HEAL && f->kind != RL_SIM_UP)
+	if (f->kind != RL_FAULT_HEAL && f->kind != RL_FAULT_UP)
 		s->fault_ns[f->link] = s->now_ns;
 	switch (f->kind) {
-	case RL_SIM_CUT:
+	case RL_FAULT_CUT:
 		fault_cut(s, f, dir);
 		break;
-	case RL_SIM_HEAL:
+	case RL_FAULT_HEAL:
 		fault_heal(s, dir);
 		break;
-	case RL_SIM_STALL:
+	case RL_FAULT_STALL:
 		fault_stall(s, f, dir);
 		break;
-	case RL_SIM_NOISE:
+	case RL_FAULT_NOISE:
 		fault_noise(s, f, d);
 		break;
-	case RL_SIM_DROP:
+	case RL_FAULT_DROP:
 		d->drop_left = f->count == 0 ? 1 : f->count;
 		break;
-	case RL_SIM_CORRUPT:
+	case RL_FAULT_CORRUPT:
 		d->corrupt_bytes = f->noise.burst_bytes == 0
 					   ? 8
 					   : f->noise.burst_bytes;
 		break;
-	case RL_SIM_DOWN:
-	case RL_SIM_DRAIN:
-	case RL_SIM_UP:
+	case RL_FAULT_DOWN:
+	case RL_FAULT_DRAIN:
+	case RL_FAULT_UP:
 		rl_role_port_order(s->role[s->end[dir].role].rp,
-				   f->kind == RL_SIM_DOWN ? RL_ORDER_DOWN
-				   : f->kind == RL_SIM_UP ? RL_ORDER_UP
+				   f->kind == RL_FAULT_DOWN ? RL_ORDER_DOWN
+				   : f->kind == RL_FAULT_UP ? RL_ORDER_UP
 							  : RL_ORDER_DRAIN);
 		sim_wake_at(s, s->end[dir].role, s->now_ns);
-		s->down[f->link] = f->kind != RL_SIM_UP;
+		s->down[f->link] = f->kind != RL_FAULT_UP;
 		s->reach.stale = true;
 		break;
 	default: /* of no wire: fault_device() */
@@ -133,7 +133,7 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 }
 
 static void
-fault_now(struct rl_sim *s, const struct rl_sim_fault *f)
+fault_now(struct rl_sim *s, const struct rl_fault *f)
 {
 	for (unsigned int i = 0; i < 2; i++)
 		if (f->dirs & 1u << i)
@@ -141,11 +141,11 @@ fault_now(struct rl_sim *s, const struct rl_sim_fault *f)
 }
 
 void
-sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+sim_fault_fire(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	s->triggers--;
 	sim_apart_disturb(s);
-	if (f->kind == RL_SIM_CUT)
+	if (f->kind == RL_FAULT_CUT)
 		fault_now(s, f);
 	else
 		fault_dir(s, f, dir);
@@ -153,20 +153,20 @@ sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 
 /* Without a controller, a removed link drains and goes down. */
 static void
-fault_planned(struct rl_sim *s, const struct rl_sim_fault *f)
+fault_planned(struct rl_sim *s, const struct rl_fault *f)
 {
 	const struct rl_topo_dev *td = &s->fabric.topo->dev[f->dev];
-	struct rl_sim_fault one = *f;
+	struct rl_fault one = *f;
 
 	s->reach.stale = true;
 	if (f->is_dev)
 		for (uint16_t p = 0; p < td->nports; p++)
-			s->down[td->port[p].link] = f->kind == RL_SIM_REMOVE;
+			s->down[td->port[p].link] = f->kind == RL_FAULT_REMOVE;
 	else
-		s->down[f->link] = f->kind == RL_SIM_REMOVE;
+		s->down[f->link] = f->kind == RL_FAULT_REMOVE;
 	if (sim_ctl_planned(s, f))
 		return;
-	one.kind = f->kind == RL_SIM_REMOVE ? RL_SIM_DRAIN : RL_SIM_UP;
+	one.kind = f->kind == RL_FAULT_REMOVE ? RL_FAULT_DRAIN : RL_FAULT_UP;
 	if (!f->is_dev) {
 		fault_now(s, &one);
 		return;
@@ -179,27 +179,27 @@ fault_planned(struct rl_sim *s, const struct rl_sim_fault *f)
 
 /* Faults of a device or of the controller. @return whether it was one */
 static bool
-fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
+fault_device(struct rl_sim *s, const struct rl_fault *f)
 {
 	switch (f->kind) {
-	case RL_SIM_CRASH:
+	case RL_FAULT_CRASH:
 		sim_dev_crash(s, f->dev);
 		return true;
-	case RL_SIM_RESTART:
+	case RL_FAULT_RESTART:
 		sim_dev_restart(s, f->dev);
 		return true;
-	case RL_SIM_REMOVE:
-	case RL_SIM_ADD:
+	case RL_FAULT_REMOVE:
+	case RL_FAULT_ADD:
 		fault_planned(s, f);
 		return true;
-	case RL_SIM_CTL_CRASH:
+	case RL_FAULT_CTL_CRASH:
 		sim_ctl_crash(s);
 		return true;
-	case RL_SIM_CTL_RESTART:
+	case RL_FAULT_CTL_RESTART:
 		sim_ctl_restart(s);
 		return true;
-	case RL_SIM_LATE:
-	case RL_SIM_CTL_LATE:
+	case RL_FAULT_LATE:
+	case RL_FAULT_CTL_LATE:
 		sim_ctl_late(s, f);
 		return true;
 	default: /* of a wire */
@@ -208,14 +208,14 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 }
 
 void
-sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
+sim_fault_apply(struct rl_sim *s, const struct rl_fault *f)
 {
 	sim_apart_disturb(s);
 	if (fault_device(s, f))
 		return;
 	if (f->nth == 0)
 		fault_now(s, f);
-	else if (f->kind == RL_SIM_CUT)
+	else if (f->kind == RL_FAULT_CUT)
 		fault_arm(s, f, 2 * f->link + f->counts);
 	else /* DROP, CORRUPT: each direction by itself */
 		for (unsigned int i = 0; i < 2; i++)
@@ -228,15 +228,15 @@ static void
 mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
 {
 	for (uint32_t i = 0; i < s->todo.n; i++) {
-		const struct rl_sim_fault *f = &s->todo.f[i];
+		const struct rl_fault *f = &s->todo.f[i];
 
 		if (f->t_ns > s->now_ns)
 			continue;
-		if (f->kind == RL_SIM_HEAL) /* the fault has ended */
+		if (f->kind == RL_FAULT_HEAL) /* the fault has ended */
 			link[f->link] = false;
 		if (!f->lasting)
 			continue;
-		if (f->kind == RL_SIM_CRASH)
+		if (f->kind == RL_FAULT_CRASH)
 			dev[f->dev] = true;
 		else
 			link[f->link] = true;
@@ -276,11 +276,11 @@ rl_sim_heal_most(struct rl_sim *sim)
 	}
 	sim_ctl_heal(sim); /* first: orders to one that is dead are lost */
 	for (uint32_t i = 0; i < sim->todo.n; i++) {
-		struct rl_sim_fault f = sim->todo.f[i];
+		struct rl_fault f = sim->todo.f[i];
 
-		if (f.kind != RL_SIM_REMOVE || f.t_ns > sim->now_ns)
+		if (f.kind != RL_FAULT_REMOVE || f.t_ns > sim->now_ns)
 			continue;
-		f.kind = RL_SIM_ADD;
+		f.kind = RL_FAULT_ADD;
 		fault_planned(sim, &f);
 	}
 	return 0;

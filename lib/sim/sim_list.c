@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fault_priv.h"
 #include "rl_grow.h"
+#include "rl_sim_fault.h"
 
 int
-rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
+rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_fault *f)
 {
 	uint32_t i;
 
@@ -27,7 +27,7 @@ rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 }
 
 int
-rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f)
+rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_fault *f)
 {
 	if (!rl_grow(&list->f, list->n, &list->cap, sizeof(*f)))
 		return -ENOMEM;
@@ -55,7 +55,7 @@ int
 rl_sim_faults_sort(struct rl_sim_faults *list)
 {
 	struct list_place *place = malloc((list->n + 1u) * sizeof(*place));
-	struct rl_sim_fault *f = malloc((list->n + 1u) * sizeof(*f));
+	struct rl_fault *f = malloc((list->n + 1u) * sizeof(*f));
 
 	if (place == NULL || f == NULL) {
 		free(place);
@@ -79,8 +79,8 @@ rl_sim_faults_crash(const struct rl_sim_faults *list,
 		    const struct rl_topo *topo)
 {
 	for (uint32_t i = 0; i < list->n; i++)
-		if ((list->f[i].kind == RL_SIM_CRASH ||
-		     list->f[i].kind == RL_SIM_RESTART) &&
+		if ((list->f[i].kind == RL_FAULT_CRASH ||
+		     list->f[i].kind == RL_FAULT_RESTART) &&
 		    topo->dev[list->f[i].dev].kind == RL_DEV_ENDPOINT)
 			return true;
 	return false;
@@ -90,7 +90,7 @@ bool
 rl_sim_faults_soft(const struct rl_sim_faults *list)
 {
 	for (uint32_t i = 0; i < list->n; i++)
-		if (list->f[i].kind == RL_SIM_NOISE &&
+		if (list->f[i].kind == RL_FAULT_NOISE &&
 		    (list->f[i].noise.soft_ppb |
 		     list->f[i].noise.poison_ppb) != 0)
 			return true;
@@ -104,36 +104,28 @@ rl_sim_faults_free(struct rl_sim_faults *list)
 	*list = (struct rl_sim_faults){ 0 };
 }
 
-RL_NAMES(rl_sim_fault_name, enum rl_sim_fault_kind, RL_SIM_FAULTS(RL_WORD))
-
-/* "A-B#k", or with an arrow in the direction of a one-way fault. */
-static void
-place_text(const struct rl_sim_fault *f, const struct rl_topo *topo, char *buf,
-	   size_t len)
+static int
+list_take(void *list, const struct rl_fault *f)
 {
-	const struct rl_topo_link *l = &topo->link[f->link];
-	const bool turned = f->dirs == RL_SIM_DIR_BA ||
-			    (f->dirs == RL_SIM_DIR_BOTH && f->counts);
-
-	snprintf(buf, len, "%s%c%s#%u", topo->dev[l->dev[turned]].name,
-		 f->dirs == RL_SIM_DIR_BOTH ? '-' : '>',
-		 topo->dev[l->dev[!turned]].name, l->k);
+	return rl_sim_fault_push(list, f);
 }
 
-char *
-rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
-		  char *buf, size_t len)
+int
+rl_sim_faults_text(const char *name, const char *text, size_t len,
+		   const struct rl_topo *topo,
+		   const struct rl_fault_run_lines *run,
+		   struct rl_sim_faults *list, char *err, size_t errlen)
 {
-	char place[2 * RL_NAME_MAX + 16], more[320];
+	struct rl_sim_faults more = { 0 };
+	int ret = rl_fault_file(name, text, len, topo, run, list_take, &more,
+				err, errlen);
 
-	if (f->kind >= RL_SIM_CTL_CRASH)
-		place[0] = '\0';
-	else if (f->is_dev)
-		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
-	else
-		place_text(f, topo, place, sizeof(place));
-	fault_words_text(f, more, sizeof(more));
-	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
-		 rl_sim_fault_name(f->kind), place, more);
-	return buf;
+	for (uint32_t i = 0; ret == 0 && i < more.n; i++)
+		ret = rl_sim_fault_push(list, &more.f[i]);
+	if (ret == 0)
+		ret = rl_sim_faults_sort(list);
+	rl_sim_faults_free(&more);
+	if (ret == -ENOMEM)
+		snprintf(err, errlen, "%s: out of memory", name);
+	return ret;
 }

@@ -64,7 +64,7 @@ struct rl_sim_frame {
 /* A fault that waits for a frame. */
 struct sim_trigger {
 	struct sim_trigger *next;
-	struct rl_sim_fault fault;
+	struct rl_fault fault;
 	uint32_t left; /* frames or flits left until it acts */
 };
 
@@ -81,7 +81,7 @@ struct sim_dir {
 	bool odd; /* any of the following: takes the slow path */
 	bool tapped; /* its frames are shown to the tap */
 	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
-	struct rl_sim_noise noise;
+	struct rl_noise noise;
 	uint32_t drop_left;	   /* data frames still to be lost */
 	uint16_t corrupt_bytes;	   /* of the next data frame; 0: none */
 	struct sim_trigger *trigger;
@@ -498,7 +498,7 @@ void sim_dir_update(struct sim_dir *d);
 void sim_dir_show(const struct sim_part *pt, const struct sim_dir *d,
 		  const struct rl_sim_frame *f, enum rl_sim_fate fate);
 void sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
-		    enum rl_sim_flight how, bool silent);
+		    enum rl_fault_flight how, bool silent);
 void sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why);
 
 /* sim_wire.c */
@@ -509,9 +509,9 @@ uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
 
 /* sim_fault.c */
-void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
+void sim_fault_apply(struct rl_sim *s, const struct rl_fault *f);
 /** A fault's frame is being sent in direction @p dir: executes the fault. */
-void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
+void sim_fault_fire(struct rl_sim *s, const struct rl_fault *f,
 		    unsigned int dir);
 
 /* sim_crash.c */
@@ -537,7 +537,7 @@ void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 void sim_ctl_core_event(struct rl_sim *s, uint32_t dev,
 			const struct rl_core_event *ev);
 /** Sets or ends the delay of a device or of the controller. */
-void sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f);
+void sim_ctl_late(struct rl_sim *s, const struct rl_fault *f);
 /**
  * @return whether a port may stay down because its device is left out in this
  *   mode
@@ -551,7 +551,7 @@ void sim_ctl_restart(struct rl_sim *s);
 /** All faults end: restarts a dead controller, and drops its old orders. */
 void sim_ctl_heal(struct rl_sim *s);
 /** A planned change. @return false: there is no controller to do it */
-bool sim_ctl_planned(struct rl_sim *s, const struct rl_sim_fault *f);
+bool sim_ctl_planned(struct rl_sim *s, const struct rl_fault *f);
 
 /* sim_audit.c */
 /**

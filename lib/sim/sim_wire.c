@@ -131,13 +131,13 @@ corrupt_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	uint8_t pick;
 
 	if (where == 0)
-		where = RL_SIM_HURT_HEADER | RL_SIM_HURT_BODY |
-			RL_SIM_HURT_LENGTH;
+		where = RL_FAULT_HURT_HEADER | RL_FAULT_HURT_BODY |
+			RL_FAULT_HURT_LENGTH;
 	do {
 		pick = (uint8_t)(1u << rl_prng_below(&d->prng, 3));
 	} while (!(where & pick));
 	switch (pick) {
-	case RL_SIM_HURT_HEADER:
+	case RL_FAULT_HURT_HEADER:
 		corrupt_bytes(d,
 			      f->data + RL_FRAME_LINK_OFF +
 				      rl_prng_below(&d->prng,
@@ -145,7 +145,7 @@ corrupt_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 							    RL_FRAME_LINK_OFF),
 			      1);
 		break;
-	case RL_SIM_HURT_LENGTH:
+	case RL_FAULT_HURT_LENGTH:
 		f->len = rl_prng_below(&d->prng, f->len);
 		break;
 	default:

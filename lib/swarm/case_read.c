@@ -48,7 +48,7 @@ rl_swarm_case_text(const char *name, const char *text, size_t len,
 		   size_t errlen)
 {
 	struct reading r = { plan, run };
-	const struct rl_sim_run_lines lines = { &r, begin, take, check };
+	const struct rl_fault_run_lines lines = { &r, begin, take, check };
 
 	*run = false;
 	return rl_sim_faults_text(name, text, len, &plan->cfg.topo, &lines,

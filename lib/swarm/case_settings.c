@@ -213,7 +213,7 @@ case_settings(struct case_text *to, const struct rl_swarm_plan *plan)
 		n++;
 		if (s->real)
 			case_put(to, " %s=%s", s->key,
-				rl_sim_real_text(plan->load.load, real, sizeof(real)));
+				rl_real_text(plan->load.load, real, sizeof(real)));
 		else if (s->word)
 			case_put(to, " %s=%s", s->key,
 				rl_pattern_name((enum rl_pattern_kind)v));

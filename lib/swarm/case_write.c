@@ -179,7 +179,7 @@ rl_swarm_case_faults(const struct rl_swarm_plan *plan)
 	case_settings(&to, plan);
 	for (uint32_t i = 0; i < plan->faults.n; i++)
 		case_put(&to, "%s\n",
-			 rl_sim_fault_text(&plan->faults.f[i], &plan->cfg.topo,
+			 rl_fault_text(&plan->faults.f[i], &plan->cfg.topo,
 					   line, sizeof(line)));
 	return finish(&to);
 }

@@ -23,7 +23,7 @@ has(const struct draw *d, enum rl_swarm_kind kind)
 }
 
 static void
-add(struct draw *d, const struct rl_sim_fault *f)
+add(struct draw *d, const struct rl_fault *f)
 {
 	if (d->err == 0)
 		d->err = rl_sim_fault_add(&d->plan->faults, f);
@@ -53,20 +53,20 @@ pick_time(struct draw *d)
 static uint8_t
 pick_dirs(struct draw *d)
 {
-	return (uint8_t)rl_prng_range(&d->prng, RL_SIM_DIR_AB,
-				      RL_SIM_DIR_BOTH);
+	return (uint8_t)rl_prng_range(&d->prng, RL_FAULT_DIR_AB,
+				      RL_FAULT_DIR_BOTH);
 }
 
-static struct rl_sim_fault
+static struct rl_fault
 draw_cut(struct draw *d, uint32_t link, uint64_t t_ns)
 {
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = t_ns,
-		.kind = RL_SIM_CUT,
+		.kind = RL_FAULT_CUT,
 		.link = link,
-		.dirs = RL_SIM_DIR_BOTH,
-		.flight = plan_one_in(&d->prng, 2) ? RL_SIM_FLIGHT_LOST
-						   : RL_SIM_FLIGHT_ARRIVE,
+		.dirs = RL_FAULT_DIR_BOTH,
+		.flight = plan_one_in(&d->prng, 2) ? RL_FAULT_FLIGHT_LOST
+						   : RL_FAULT_FLIGHT_ARRIVE,
 	};
 
 	if (has(d, RL_SWARM_KIND_ONEWAY) &&
@@ -74,7 +74,7 @@ draw_cut(struct draw *d, uint32_t link, uint64_t t_ns)
 		f.dirs = 1u << rl_prng_below(&d->prng, 2);
 	f.silent = has(d, RL_SWARM_KIND_SILENT) && plan_one_in(&d->prng, 2);
 	if (has(d, RL_SWARM_KIND_LATE) && !plan_one_in(&d->prng, 3))
-		f.flight = RL_SIM_FLIGHT_LATE;
+		f.flight = RL_FAULT_FLIGHT_LATE;
 	if (has(d, RL_SWARM_KIND_NTH) && plan_one_in(&d->prng, 2)) {
 		f.nth = (uint32_t)plan_log(&d->prng, 1, 200);
 		f.nth_flit = plan_one_in(&d->prng, 2);
@@ -84,13 +84,13 @@ draw_cut(struct draw *d, uint32_t link, uint64_t t_ns)
 }
 
 static void
-draw_heal(struct draw *d, const struct rl_sim_fault *cut, uint64_t after_ns)
+draw_heal(struct draw *d, const struct rl_fault *cut, uint64_t after_ns)
 {
-	const struct rl_sim_fault heal = {
+	const struct rl_fault heal = {
 		.t_ns = cut->t_ns + after_ns,
-		.kind = RL_SIM_HEAL,
+		.kind = RL_FAULT_HEAL,
 		.link = cut->link,
-		.dirs = RL_SIM_DIR_BOTH,
+		.dirs = RL_FAULT_DIR_BOTH,
 	};
 
 	add(d, &heal);
@@ -101,7 +101,7 @@ draw_outage(struct draw *d)
 {
 	const uint64_t dark = plan_log(&d->prng, 50, 300000);
 	const uint64_t at = pick_time(d);
-	struct rl_sim_fault f = draw_cut(d, pick_link(d), at);
+	struct rl_fault f = draw_cut(d, pick_link(d), at);
 	uint64_t later;
 
 	add(d, &f);
@@ -123,7 +123,7 @@ draw_flaps(struct draw *d)
 
 	for (uint64_t n = rl_prng_range(&d->prng, 2, 8); n > 0; n--) {
 		const uint64_t dark = plan_log(&d->prng, 10, 30000);
-		struct rl_sim_fault f = draw_cut(d, link, t);
+		struct rl_fault f = draw_cut(d, link, t);
 
 		f.nth = 0;
 		add(d, &f);
@@ -140,10 +140,10 @@ rate(struct draw *d, enum rl_swarm_kind kind, uint32_t most)
 	return (uint32_t)plan_log(&d->prng, 100000, most);
 }
 
-static struct rl_sim_fault
-somewhere(struct draw *d, uint64_t t_ns, enum rl_sim_fault_kind kind)
+static struct rl_fault
+somewhere(struct draw *d, uint64_t t_ns, enum rl_fault_kind kind)
 {
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = t_ns,
 		.kind = kind,
 		.link = pick_link(d),
@@ -156,10 +156,10 @@ somewhere(struct draw *d, uint64_t t_ns, enum rl_sim_fault_kind kind)
 static void
 draw_noise(struct draw *d)
 {
-	struct rl_sim_fault f = somewhere(
+	struct rl_fault f = somewhere(
 		d, plan_one_in(&d->prng, 2) ? d->from_ns : pick_time(d),
-		RL_SIM_NOISE);
-	struct rl_sim_noise *n = &f.noise;
+		RL_FAULT_NOISE);
+	struct rl_noise *n = &f.noise;
 
 	n->loss_ppb = rate(d, RL_SWARM_KIND_LOSS, 300000000);
 	n->corrupt_ppb = rate(d, RL_SWARM_KIND_CORRUPT, 300000000);
@@ -174,7 +174,7 @@ draw_noise(struct draw *d)
 	if (!d->plan->cfg.link.retry && plan_one_in(&d->prng, 2)) {
 		n->corrupt_ppb |= 50000000;
 		n->burst_bytes |= 8;
-		n->where = RL_SIM_HURT_BODY;
+		n->where = RL_FAULT_HURT_BODY;
 	}
 	add(d, &f);
 	if (plan_one_in(&d->prng, 2))
@@ -184,7 +184,7 @@ draw_noise(struct draw *d)
 static void
 draw_stall(struct draw *d)
 {
-	struct rl_sim_fault f = somewhere(d, pick_time(d), RL_SIM_STALL);
+	struct rl_fault f = somewhere(d, pick_time(d), RL_FAULT_STALL);
 
 	f.for_ns = plan_log(&d->prng, 100, 200000);
 	add(d, &f);
@@ -193,7 +193,7 @@ draw_stall(struct draw *d)
 static void
 draw_drop(struct draw *d)
 {
-	struct rl_sim_fault f = somewhere(d, pick_time(d), RL_SIM_DROP);
+	struct rl_fault f = somewhere(d, pick_time(d), RL_FAULT_DROP);
 
 	f.nth = (uint32_t)plan_log(&d->prng, 1, 100);
 	f.nth_flit = plan_one_in(&d->prng, 2);
@@ -205,11 +205,11 @@ static void
 draw_command(struct draw *d)
 {
 	const uint64_t at = pick_time(d);
-	struct rl_sim_fault f = somewhere(
-		d, at, plan_one_in(&d->prng, 2) ? RL_SIM_DOWN : RL_SIM_DRAIN);
+	struct rl_fault f = somewhere(
+		d, at, plan_one_in(&d->prng, 2) ? RL_FAULT_DOWN : RL_FAULT_DRAIN);
 
 	add(d, &f);
-	f.kind = RL_SIM_UP;
+	f.kind = RL_FAULT_UP;
 	f.t_ns += plan_log(&d->prng, 50, 300000);
 	add(d, &f);
 }
@@ -239,12 +239,12 @@ parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
  * drains or returns: the third carries on.
  */
 static void
-strict_second(struct draw *d, const struct rl_sim_fault *first, uint64_t dark)
+strict_second(struct draw *d, const struct rl_fault *first, uint64_t dark)
 {
 	const struct rl_topo *topo = &d->plan->cfg.topo;
 	const unsigned int n = rl_topo_parallel(topo, first->link);
 	const unsigned int k = topo->link[first->link].k;
-	struct rl_sim_fault f;
+	struct rl_fault f;
 	uint64_t t;
 
 	if (n < 3 || first->nth != 0 || plan_one_in(&d->prng, 3))
@@ -271,11 +271,11 @@ strict_duel(struct draw *d, uint64_t t)
 	const uint32_t link = pick_link(d);
 	const unsigned int n = rl_topo_parallel(topo, link);
 	const uint64_t dark = plan_log(&d->prng, 500, 30000);
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = t + plan_log(&d->prng, 1000, 50000),
-		.kind = RL_SIM_CUT,
+		.kind = RL_FAULT_CUT,
 		.link = link,
-		.dirs = RL_SIM_DIR_BOTH,
+		.dirs = RL_FAULT_DIR_BOTH,
 	};
 
 	add(d, &f);
@@ -306,7 +306,7 @@ plan_strict_faults(struct rl_swarm_plan *plan, struct rl_prng *prng, int *err)
 	}
 	for (uint64_t n = rl_prng_range(&d.prng, 0, 3); n > 0; n--) {
 		const uint64_t dark = plan_log(&d.prng, 50, 300000);
-		struct rl_sim_fault f;
+		struct rl_fault f;
 
 		t += plan_log(&d.prng, 1000, 200000);
 		f = draw_cut(&d, pick_link(&d), t);

@@ -75,7 +75,7 @@ draw_controller(struct resil *r)
 }
 
 static void
-add(struct resil *r, const struct rl_sim_fault *f)
+add(struct resil *r, const struct rl_fault *f)
 {
 	if (r->err == 0)
 		r->err = rl_sim_fault_add(&r->plan->faults, f);
@@ -109,15 +109,15 @@ draw_deaths(struct resil *r)
 	uint32_t dead[8], n = 0;
 
 	for (uint64_t k = rl_prng_range(&r->prng, 1, 6); k > 0; k--) {
-		struct rl_sim_fault f = {
-			.kind = RL_SIM_CUT,
+		struct rl_fault f = {
+			.kind = RL_FAULT_CUT,
 			.link = rl_prng_below(&r->prng, t->nlink),
-			.dirs = RL_SIM_DIR_BOTH,
+			.dirs = RL_FAULT_DIR_BOTH,
 			.lasting = true,
 		};
 
-		f.flight = plan_one_in(&r->prng, 2) ? RL_SIM_FLIGHT_LOST
-						    : RL_SIM_FLIGHT_ARRIVE;
+		f.flight = plan_one_in(&r->prng, 2) ? RL_FAULT_FLIGHT_LOST
+						    : RL_FAULT_FLIGHT_ARRIVE;
 		if (t->link[f.link].failed)
 			continue;
 		t->link[f.link].failed = true;
@@ -139,9 +139,9 @@ static void
 draw_crash(struct resil *r)
 {
 	const struct rl_topo *t = &r->plan->cfg.topo;
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = pick_time(r),
-		.kind = RL_SIM_CRASH,
+		.kind = RL_FAULT_CRASH,
 		.is_dev = true,
 	};
 
@@ -152,7 +152,7 @@ draw_crash(struct resil *r)
 	add(r, &f);
 	if (f.lasting)
 		return;
-	f.kind = RL_SIM_RESTART;
+	f.kind = RL_FAULT_RESTART;
 	f.t_ns += plan_log(&r->prng, 1000, 500000);
 	add(r, &f);
 }
@@ -162,10 +162,10 @@ static void
 draw_removal(struct resil *r)
 {
 	struct rl_topo *t = &r->plan->cfg.topo;
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = pick_time(r),
-		.kind = RL_SIM_REMOVE,
-		.dirs = RL_SIM_DIR_BOTH,
+		.kind = RL_FAULT_REMOVE,
+		.dirs = RL_FAULT_DIR_BOTH,
 	};
 	bool ok;
 
@@ -178,7 +178,7 @@ draw_removal(struct resil *r)
 	if (!ok)
 		return;
 	add(r, &f);
-	f.kind = RL_SIM_ADD;
+	f.kind = RL_FAULT_ADD;
 	f.t_ns += plan_log(&r->prng, 1000, 500000);
 	add(r, &f);
 }
@@ -186,13 +186,13 @@ draw_removal(struct resil *r)
 static void
 draw_controller_crash(struct resil *r)
 {
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = pick_time(r),
-		.kind = RL_SIM_CTL_CRASH,
+		.kind = RL_FAULT_CTL_CRASH,
 	};
 
 	add(r, &f);
-	f.kind = RL_SIM_CTL_RESTART;
+	f.kind = RL_FAULT_CTL_RESTART;
 	f.t_ns += plan_log(&r->prng, 1000, 500000);
 	if (!plan_one_in(&r->prng, 3)) /* else when the faults end */
 		add(r, &f);
@@ -203,11 +203,11 @@ static void
 draw_late(struct resil *r)
 {
 	struct rl_prng prng;
-	struct rl_sim_fault f = { .t_ns = pick_time(r) };
+	struct rl_fault f = { .t_ns = pick_time(r) };
 
 	rl_prng_seed(&prng, r->plan->seed ^ 0x1a7e5ull);
 	for (unsigned int n = 0; plan_one_in(&prng, 4) && n < 4; n++) {
-		f.kind = RL_SIM_LATE;
+		f.kind = RL_FAULT_LATE;
 		f.is_dev = true;
 		f.dev = rl_prng_below(&prng, r->plan->cfg.topo.ndev);
 		f.for_ns = plan_log(&prng, 10000, 4 * RL_NS_PER_MS);
@@ -215,7 +215,7 @@ draw_late(struct resil *r)
 	}
 	if (!plan_one_in(&prng, 8))
 		return;
-	f.kind = RL_SIM_CTL_LATE;
+	f.kind = RL_FAULT_CTL_LATE;
 	f.is_dev = false;
 	f.for_ns = plan_log(&prng, 1000, 2 * RL_NS_PER_MS);
 	add(r, &f);

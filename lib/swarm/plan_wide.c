@@ -275,10 +275,10 @@ wide_device(struct rl_swarm_plan *plan, struct rl_prng *prng)
 	const struct rl_topo *t = &plan->cfg.topo;
 	const uint32_t dev = rl_prng_below(prng, t->ndev);
 	const uint64_t dark = plan_log(prng, 1000, 300000);
-	struct rl_sim_fault f = {
-		.kind = RL_SIM_CUT,
+	struct rl_fault f = {
+		.kind = RL_FAULT_CUT,
 		.t_ns = pick_time(plan, prng),
-		.dirs = RL_SIM_DIR_BOTH,
+		.dirs = RL_FAULT_DIR_BOTH,
 	};
 
 	f.silent = plan_one_in(prng, 3);
@@ -292,7 +292,7 @@ wide_device(struct rl_swarm_plan *plan, struct rl_prng *prng)
 			if (rl_sim_fault_add(&plan->faults, &f) != 0)
 				return -ENOMEM;
 		}
-		f.kind = RL_SIM_HEAL;
+		f.kind = RL_FAULT_HEAL;
 		f.silent = false;
 		f.t_ns += dark;
 	}
@@ -372,7 +372,7 @@ static bool
 restarts(const struct rl_swarm_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->faults.n && plan->controller; i++)
-		if (plan->faults.f[i].kind == RL_SIM_CRASH)
+		if (plan->faults.f[i].kind == RL_FAULT_CRASH)
 			return true;
 	return rl_sim_faults_crash(&plan->faults, &plan->cfg.topo);
 }
@@ -384,9 +384,9 @@ wide_partition(struct rl_swarm_plan *plan, struct rl_prng *prng)
 	const struct rl_topo *t = &plan->cfg.topo;
 	const uint64_t dark = plan_log(prng, 1000, 5 * RL_NS_PER_MS);
 	const uint64_t apart_ns = plan_one_in(prng, 2) ? 0 : 20000;
-	struct rl_sim_fault cut = { .kind = RL_SIM_CUT,
+	struct rl_fault cut = { .kind = RL_FAULT_CUT,
 				    .t_ns = pick_time(plan, prng),
-				    .dirs = RL_SIM_DIR_BOTH };
+				    .dirs = RL_FAULT_DIR_BOTH };
 	bool *in;
 	int ret = 0;
 
@@ -401,12 +401,12 @@ wide_partition(struct rl_swarm_plan *plan, struct rl_prng *prng)
 		     plan_one_in(prng, 3);
 	cut.lasting = plan_one_in(prng, 3);
 	for (uint32_t l = 0; l < t->nlink && ret == 0; l++) {
-		struct rl_sim_fault heal = cut;
+		struct rl_fault heal = cut;
 
 		if (in[t->link[l].dev[0]] == in[t->link[l].dev[1]])
 			continue;
 		cut.link = heal.link = l;
-		heal.kind = RL_SIM_HEAL;
+		heal.kind = RL_FAULT_HEAL;
 		heal.silent = false;
 		heal.t_ns += dark;
 		ret = rl_sim_fault_add(&plan->faults, &cut);
@@ -428,8 +428,8 @@ static int
 wide_reborn(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const struct rl_topo *t = &plan->cfg.topo;
-	struct rl_sim_fault f = {
-		.kind = RL_SIM_CRASH,
+	struct rl_fault f = {
+		.kind = RL_FAULT_CRASH,
 		.t_ns = pick_time(plan, prng),
 		.is_dev = true,
 	};
@@ -448,7 +448,7 @@ wide_reborn(struct rl_swarm_plan *plan, struct rl_prng *prng)
 		return -ENOMEM;
 	if (f.lasting)
 		return 1;
-	f.kind = RL_SIM_RESTART;
+	f.kind = RL_FAULT_RESTART;
 	f.t_ns += plan_log(prng, 1000, 500000);
 	heal_by(plan, f.t_ns);
 	return rl_sim_fault_add(&plan->faults, &f) != 0 ? -ENOMEM : 1;

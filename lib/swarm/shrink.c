@@ -54,7 +54,7 @@ static void
 plain_fault(struct shrinking *sh, uint32_t i, size_t offset, size_t size)
 {
 	static const uint64_t zero;
-	struct rl_sim_fault *f = &sh->plan->faults.f[i];
+	struct rl_fault *f = &sh->plan->faults.f[i];
 
 	if (memcmp((const char *)f + offset, &zero, size) == 0 ||
 	    !shrink_faults(sh))
@@ -64,8 +64,8 @@ plain_fault(struct shrinking *sh, uint32_t i, size_t offset, size_t size)
 }
 
 #define PLAIN(field)                                                           \
-	plain_fault(sh, i, offsetof(struct rl_sim_fault, field),               \
-		    sizeof(((struct rl_sim_fault *)0)->field))
+	plain_fault(sh, i, offsetof(struct rl_fault, field),               \
+		    sizeof(((struct rl_fault *)0)->field))
 
 static void
 plain_faults(struct shrinking *sh)
@@ -185,7 +185,7 @@ static void
 sooner(struct shrinking *sh, uint32_t i)
 {
 	for (unsigned int part = 1; part <= 4; part *= 2) {
-		struct rl_sim_fault *f = sh->plan->faults.f;
+		struct rl_fault *f = sh->plan->faults.f;
 		const uint64_t gap =
 			f[i].t_ns - (i == 0 ? 0 : f[i - 1].t_ns);
 		const uint64_t less = gap / part;

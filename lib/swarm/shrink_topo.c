@@ -66,16 +66,16 @@ follow_faults(struct rl_sim_faults *list, const struct smaller *m,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		struct rl_sim_fault f = list->f[i];
+		struct rl_fault f = list->f[i];
 
 		if (f.is_dev && map[f.dev] == GONE)
 			continue;
 		if (f.is_dev)
 			f.dev = m->new_dev[map[f.dev]];
-		else if (f.kind < RL_SIM_CTL_CRASH &&
+		else if (f.kind < RL_FAULT_CTL_CRASH &&
 			 m->new_link[f.link] == GONE)
 			continue;
-		else if (f.kind < RL_SIM_CTL_CRASH)
+		else if (f.kind < RL_FAULT_CTL_CRASH)
 			f.link = m->new_link[f.link];
 		list->f[n++] = f;
 	}

@@ -65,16 +65,16 @@ check_list(const struct rl_sim_faults *list)
 	const struct rl_topo *topo = &fuzz_fabric()->topo;
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		const struct rl_sim_fault *f = &list->f[i];
+		const struct rl_fault *f = &list->f[i];
 		char line[512];
 
 		RL_ASSERT(i == 0 || list->f[i - 1].t_ns <= f->t_ns);
 		RL_ASSERT(f->link < topo->nlink);
-		RL_ASSERT((f->dirs & ~RL_SIM_DIR_BOTH) == 0);
+		RL_ASSERT((f->dirs & ~RL_FAULT_DIR_BOTH) == 0);
 		RL_ASSERT(f->noise.bit_rate <= 1 && f->noise.propagate < 1);
 		RL_ASSERT(f->noise.lanes == 0 || 16 % f->noise.lanes == 0);
 		memset(line, 0xff, sizeof(line));
-		rl_sim_fault_text(f, topo, line, sizeof(line));
+		rl_fault_text(f, topo, line, sizeof(line));
 		RL_ASSERT(memchr(line, '\0', sizeof(line)) != NULL);
 	}
 }

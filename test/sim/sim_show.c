@@ -48,7 +48,7 @@ sim_show_plan(const struct rl_swarm_plan *plan)
 	printf("plan: %s\n", sim_show_plan_text(plan, text, sizeof(text)));
 	for (uint32_t i = 0; i < plan->faults.n; i++)
 		printf("  %s\n",
-		       rl_sim_fault_text(&plan->faults.f[i], &plan->cfg.topo,
+		       rl_fault_text(&plan->faults.f[i], &plan->cfg.topo,
 					 text, sizeof(text)));
 }
 

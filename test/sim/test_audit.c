@@ -289,7 +289,7 @@ credits_that_were_never_taken_are_seen(void **state)
 static void
 what_a_device_that_crashes_has_in_its_pipes_is_given_back(void **state)
 {
-	struct rl_sim_fault crash = { .kind = RL_SIM_CRASH, .is_dev = true };
+	struct rl_fault crash = { .kind = RL_FAULT_CRASH, .is_dev = true };
 	struct rl_sim_faults list = { 0 };
 
 	done(state);

@@ -39,11 +39,11 @@ static void
 expressible(struct rl_swarm_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->faults.n; i++) {
-		struct rl_sim_fault *f = &plan->faults.f[i];
+		struct rl_fault *f = &plan->faults.f[i];
 
-		if (f->dirs != RL_SIM_DIR_BOTH)
-			f->counts = f->dirs == RL_SIM_DIR_BA;
-		else if (f->kind != RL_SIM_CUT || f->nth == 0)
+		if (f->dirs != RL_FAULT_DIR_BOTH)
+			f->counts = f->dirs == RL_FAULT_DIR_BA;
+		else if (f->kind != RL_FAULT_CUT || f->nth == 0)
 			f->counts = 0;
 	}
 }

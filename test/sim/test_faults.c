@@ -63,22 +63,22 @@ test_lines_become_faults_in_the_order_of_time(void **state)
 		0);
 	assert_string_equal(err, "");
 	assert_int_equal(list.n, 3);
-	assert_int_equal(list.f[0].kind, RL_SIM_NOISE);
+	assert_int_equal(list.f[0].kind, RL_FAULT_NOISE);
 	assert_int_equal(list.f[0].noise.loss_ppb, 500000000);
 	assert_int_equal(list.f[0].noise.corrupt_ppb, 1000000);
 	assert_int_equal(list.f[0].noise.dup_ppb, 1000000000);
 	assert_int_equal(list.f[0].noise.soft_ppb, 100000000);
 	assert_int_equal(list.f[0].noise.jitter_ns, 20);
 	assert_int_equal(list.f[0].noise.burst_bytes, 4);
-	assert_int_equal(list.f[0].noise.where, RL_SIM_HURT_BODY);
-	assert_int_equal(list.f[1].kind, RL_SIM_CUT);
+	assert_int_equal(list.f[0].noise.where, RL_FAULT_HURT_BODY);
+	assert_int_equal(list.f[1].kind, RL_FAULT_CUT);
 	assert_int_equal(list.f[1].t_ns, 1000);
 	assert_int_equal(list.f[1].nth, 7);
 	assert_true(list.f[1].nth_flit);
 	assert_true(list.f[1].silent);
-	assert_int_equal(list.f[1].flight, RL_SIM_FLIGHT_LATE);
+	assert_int_equal(list.f[1].flight, RL_FAULT_FLIGHT_LATE);
 	assert_int_equal(cfg.topo.link[list.f[1].link].k, 1);
-	assert_int_equal(list.f[2].kind, RL_SIM_HEAL);
+	assert_int_equal(list.f[2].kind, RL_FAULT_HEAL);
 	rl_sim_faults_free(&list);
 }
 
@@ -109,7 +109,7 @@ test_an_arrow_gives_the_direction_whatever_the_links_own_order(void **state)
 				   err),
 			 0);
 	assert_int_equal(list.n, 2);
-	assert_int_equal(list.f[0].dirs | list.f[1].dirs, RL_SIM_DIR_BOTH);
+	assert_int_equal(list.f[0].dirs | list.f[1].dirs, RL_FAULT_DIR_BOTH);
 	assert_int_not_equal(list.f[0].dirs, list.f[1].dirs);
 	rl_sim_faults_free(&list);
 }
@@ -144,7 +144,7 @@ test_a_flap_is_so_many_cuts_and_heals(void **state)
 	assert_int_equal(list.n, 6);
 	for (uint32_t i = 0; i < list.n; i++) {
 		assert_int_equal(list.f[i].kind,
-				 i % 2 == 0 ? RL_SIM_CUT : RL_SIM_HEAL);
+				 i % 2 == 0 ? RL_FAULT_CUT : RL_FAULT_HEAL);
 		assert_int_equal(list.f[i].t_ns,
 				 10000 + i / 2 * 3000 + (i % 2) * 1000);
 	}
@@ -291,7 +291,7 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 	for (size_t i = 0; i < RL_ARRAY_SIZE(lines); i++) {
 		assert_int_equal(read_text(lines[i], &list, err), 0);
 		assert_int_equal(list.n, 1);
-		assert_string_equal(rl_sim_fault_text(&list.f[0], &cfg.topo,
+		assert_string_equal(rl_fault_text(&list.f[0], &cfg.topo,
 						      text, sizeof(text)),
 				    lines[i]);
 		rl_sim_faults_free(&list);

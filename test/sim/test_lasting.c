@@ -63,11 +63,11 @@ kill_links(struct rl_swarm_plan *p, unsigned int n, uint64_t apart_ns)
 
 	rl_prng_seed(&prng, n * 1000 + apart_ns);
 	while (n > 0) {
-		const struct rl_sim_fault f = {
+		const struct rl_fault f = {
 			.t_ns = at,
-			.kind = RL_SIM_CUT,
+			.kind = RL_FAULT_CUT,
 			.link = rl_prng_below(&prng, t->nlink),
-			.dirs = RL_SIM_DIR_BOTH,
+			.dirs = RL_FAULT_DIR_BOTH,
 			.lasting = true,
 		};
 		struct rl_topo_link *l = &t->link[f.link];

@@ -81,11 +81,11 @@ end(void)
 static void
 cut(uint32_t link)
 {
-	const struct rl_sim_fault f = {
+	const struct rl_fault f = {
 		.t_ns = CUT_NS,
-		.kind = RL_SIM_CUT,
+		.kind = RL_FAULT_CUT,
 		.link = link,
-		.dirs = RL_SIM_DIR_BOTH,
+		.dirs = RL_FAULT_DIR_BOTH,
 		.lasting = true,
 	};
 
@@ -128,9 +128,9 @@ cut_links_of_20(void)
 static void
 controller_dies(void)
 {
-	const struct rl_sim_fault f = {
+	const struct rl_fault f = {
 		.t_ns = CUT_NS / 2,
-		.kind = RL_SIM_CTL_CRASH,
+		.kind = RL_FAULT_CTL_CRASH,
 		.lasting = true,
 	};
 

@@ -142,10 +142,10 @@ all_may_send_to_one_whose_room_is_small(void **state)
 static uint64_t
 beside_a_cut(uint32_t link)
 {
-	const struct rl_sim_fault cut = { .t_ns = 30 * US,
-					  .kind = RL_SIM_CUT,
+	const struct rl_fault cut = { .t_ns = 30 * US,
+					  .kind = RL_FAULT_CUT,
 					  .link = link,
-					  .dirs = RL_SIM_DIR_BOTH };
+					  .dirs = RL_FAULT_DIR_BOTH };
 
 	begin(FOUR_LINKS ADAPTIVE, RL_PATTERN_INCAST, 1.5);
 	if (link != UINT32_MAX)
@@ -189,16 +189,16 @@ links_may_die_under_flows_of_many_paths(void **state)
 {
 	(void)state;
 	for (uint32_t link = 16; link < 48; link += 11) {
-		struct rl_sim_fault f = { .kind = RL_SIM_CUT,
-					  .dirs = RL_SIM_DIR_BOTH };
+		struct rl_fault f = { .kind = RL_FAULT_CUT,
+					  .dirs = RL_FAULT_DIR_BOTH };
 
 		begin(TORUS ADAPTIVE, RL_PATTERN_PERMUTATION, 1.0);
 		for (unsigned int i = 0; i < 3; i++) {
 			f.link = 16 + (link + 7 * i) % 32;
 			f.t_ns = (20 + 5 * i) * US;
-			f.kind = RL_SIM_CUT;
+			f.kind = RL_FAULT_CUT;
 			assert_int_equal(rl_sim_fault_add(&plan.faults, &f), 0);
-			f.kind = RL_SIM_HEAL;
+			f.kind = RL_FAULT_HEAL;
 			f.t_ns = 50 * US;
 			assert_int_equal(rl_sim_fault_add(&plan.faults, &f), 0);
 		}

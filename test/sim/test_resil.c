@@ -63,8 +63,8 @@ begin(struct story *s, const char *fabric, const char *faults, double load)
 					    &p->cfg.topo, NULL, &p->faults, err,
 					    sizeof(err)), 0);
 	for (uint32_t i = 0; i < p->faults.n; i++)
-		p->faults.f[i].lasting = p->faults.f[i].kind == RL_SIM_CUT ||
-					 p->faults.f[i].kind == RL_SIM_CRASH;
+		p->faults.f[i].lasting = p->faults.f[i].kind == RL_FAULT_CUT ||
+					 p->faults.f[i].kind == RL_FAULT_CRASH;
 	rl_sim_wire_defaults(&p->wire);
 	p->seed = 1;
 	p->notice_ns = 1000;

@@ -53,8 +53,8 @@ draw(struct rl_swarm_plan *plan)
 {
 	static const char text[] =
 		"fabric: { topology = \"torus\"; dims = [8]; };";
-	struct rl_sim_fault f = { .kind = RL_SIM_CUT,
-				  .dirs = RL_SIM_DIR_BOTH };
+	struct rl_fault f = { .kind = RL_FAULT_CUT,
+				  .dirs = RL_FAULT_DIR_BOTH };
 	char err[RL_ERR_MAX + 1024];
 
 	memset(plan, 0, sizeof(*plan));

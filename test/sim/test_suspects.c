@@ -124,18 +124,18 @@ draw_direction(struct run *r, uint32_t i)
 	const uint32_t link = rl_prng_below(&r->prng, t->nlink);
 	const uint32_t end = rl_prng_below(&r->prng, 2);
 	const bool inside = rl_prng_below(&r->prng, 2);
-	struct rl_sim_fault f = {
+	struct rl_fault f = {
 		.t_ns = 10 * US,
-		.kind = RL_SIM_NOISE,
+		.kind = RL_FAULT_NOISE,
 		.link = link,
-		.dirs = end == 0 ? RL_SIM_DIR_AB : RL_SIM_DIR_BA,
+		.dirs = end == 0 ? RL_FAULT_DIR_AB : RL_FAULT_DIR_BA,
 	};
 
 	if (inside) {
 		f.noise.soft_ppb = PPB / 5;
 	} else {
 		f.noise.corrupt_ppb = PPB / 4;
-		f.noise.where = RL_SIM_HURT_BODY;
+		f.noise.where = RL_FAULT_HURT_BODY;
 		f.noise.burst_bytes =
 			(uint16_t)(2 + rl_prng_below(&r->prng, 6));
 	}
@@ -322,9 +322,9 @@ lost_without_retry(const char *lcrc, uint64_t seeds, uint64_t *refused)
 
 		begin(&r, &f, seed);
 		for (uint32_t l = 0; l < f.cfg.topo.nlink; l++)
-			rl_sim_fault_add(&r.faults, &(struct rl_sim_fault){
-				.t_ns = 10 * US, .kind = RL_SIM_NOISE,
-				.link = l, .dirs = RL_SIM_DIR_BOTH,
+			rl_sim_fault_add(&r.faults, &(struct rl_fault){
+				.t_ns = 10 * US, .kind = RL_FAULT_NOISE,
+				.link = l, .dirs = RL_FAULT_DIR_BOTH,
 				.noise = { .bit_rate = 1e-5,
 					   .propagate = 0.9 } });
 		if (run(&r, seed) != 0)

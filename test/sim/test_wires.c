@@ -236,7 +236,7 @@ what_lingers_over_a_cut_comes_in_the_end(void **state)
 static void
 what_crashed_for_a_while_is_back_and_what_crashed_for_good_is_not(void **state)
 {
-	struct rl_sim_fault f = { .t_ns = 110 * US, .kind = RL_SIM_CRASH,
+	struct rl_fault f = { .t_ns = 110 * US, .kind = RL_FAULT_CRASH,
 				  .is_dev = true };
 	struct rl_sim_faults more = { 0 };
 	uint64_t trainings;

@@ -203,11 +203,11 @@ drained(struct bed *b, struct rl_port_event *ev)
 static void
 heal(struct bed *b, unsigned int flits, unsigned int acked)
 {
-	struct rl_fault_link *f = &b->on.host.fault[b->link];
+	struct rl_inject_link *f = &b->on.host.fault[b->link];
 
-	assert_int_equal(rl_fault_clear(f), 0);
-	wait_for(b, rl_fault_settled(f), "the fault layer does not answer");
-	rl_fault_light_up(f);
+	assert_int_equal(rl_inject_clear(f), 0);
+	wait_for(b, rl_inject_settled(f), "the fault layer does not answer");
+	rl_inject_light_up(f);
 }
 
 /* A flow begins with a sync, which is no part of a case. */
@@ -226,12 +226,12 @@ open_flow(struct bed *b)
 static void
 one_case(struct bed *b, unsigned int flits, unsigned int acked)
 {
-	const struct rl_fault_order cut = {
-		.kind = RL_FAULT_TRIGGER,
-		.when = RL_FAULT_AFTER,
+	const struct rl_inject_order cut = {
+		.kind = RL_INJECT_TRIGGER,
+		.when = RL_INJECT_AFTER,
 		.value = acked,
 	};
-	struct rl_fault_link *f = &b->on.host.fault[b->link];
+	struct rl_inject_link *f = &b->on.host.fault[b->link];
 	struct client *to = &b->client[1];
 	const uint64_t other0 = other_tx_flits(b);
 	struct rl_port_event ev;
@@ -249,12 +249,12 @@ one_case(struct bed *b, unsigned int flits, unsigned int acked)
 	to->expect_flits = flits;
 	atomic_store(&to->received, 0);
 	/* end 0 is s0's: the links are written "s0-s1" */
-	assert_int_equal(rl_fault_order(f, 0, &cut), 0);
-	wait_for(b, rl_fault_settled(f), "the fault layer does not answer");
+	assert_int_equal(rl_inject_order(f, 0, &cut), 0);
+	wait_for(b, rl_inject_settled(f), "the fault layer does not answer");
 	atomic_store(&b->client[0].want_flits, flits);
-	wait_for(b, rl_fault_severed(f), "the wire is not cut");
+	wait_for(b, rl_inject_severed(f), "the wire is not cut");
 	wait_for(b, acked_since(b, base) == acked, "not so many acknowledged");
-	rl_fault_down(f, host_now(&b->on.host));
+	rl_inject_down(f, host_now(&b->on.host));
 	wait_for(b, drained(b, &ev), "the port does not drain");
 	wait_for(b, atomic_load(&to->received) != 0, "nothing arrives");
 	wait_for(b, host_drained(&b->on.host), "the fabric is not at rest");

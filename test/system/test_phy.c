@@ -31,8 +31,8 @@
 struct bed {
 	struct rte_mempool *pool;
 	struct rl_wires wires;
-	struct rl_fault_link fault;
-	struct rl_fault_held line[2 * 64];
+	struct rl_inject_link fault;
+	struct rl_inject_held line[2 * 64];
 	struct rl_phy_eth phy[2];
 };
 
@@ -46,7 +46,7 @@ setup(void **state)
 	memset(&bed, 0, sizeof(bed));
 	bed.pool = rl_frame_pool("frames", POOL, FRAME_BYTES, false);
 	assert_non_null(bed.pool);
-	rl_fault_init(&bed.fault, 1, bed.line, 64);
+	rl_inject_init(&bed.fault, 1, bed.line, 64);
 	if (rl_wires_open(&bed.wires, 1, NULL, RING, bed.pool, err,
 			  sizeof(err)) != 0)
 		fail_msg("%s", err);
@@ -255,16 +255,16 @@ static void
 lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 {
 	static const struct {
-		struct rl_fault_order o;
+		struct rl_inject_order o;
 		unsigned int at_once, later;
 	} row[] = {
-		{ { .kind = RL_FAULT_CUT, .value = 1 }, 0, 0 },
-		{ { .kind = RL_FAULT_STALL, .value = 1000 }, 0, 8 },
-		{ { .kind = RL_FAULT_DELAY, .value = 1000 }, 0, 8 },
-		{ { .kind = RL_FAULT_DUP, .rate = 1.0 }, 16, 0 },
-		{ { .kind = RL_FAULT_JITTER, .rate = 1.0, .value = 1000 }, 0, 8 },
+		{ { .kind = RL_INJECT_CUT, .value = 1 }, 0, 0 },
+		{ { .kind = RL_INJECT_STALL, .value = 1000 }, 0, 8 },
+		{ { .kind = RL_INJECT_DELAY, .value = 1000 }, 0, 8 },
+		{ { .kind = RL_INJECT_DUP, .rate = 1.0 }, 16, 0 },
+		{ { .kind = RL_INJECT_JITTER, .rate = 1.0, .value = 1000 }, 0, 8 },
 	};
-	const struct rl_fault_order none = { .kind = RL_FAULT_CLEAR };
+	const struct rl_inject_order none = { .kind = RL_INJECT_CLEAR };
 	struct bed *b = *state;
 	struct rl_phy_frame f[RL_PHY_BURST];
 	unsigned int sent = 0, got = 0;
@@ -273,7 +273,7 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++) {
 		unsigned int n;
 
-		assert_int_equal(rl_fault_order(&b->fault, 0, &row[i].o), 0);
+		assert_int_equal(rl_inject_order(&b->fault, 0, &row[i].o), 0);
 		assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns);
 		assert_int_equal(n, row[i].at_once);
@@ -281,12 +281,12 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns + 1000);
 		assert_int_equal(n, row[i].later);
 		ops->rx_free(&b->phy[1], f, n);
-		assert_int_equal(rl_fault_order(&b->fault, 0, &none), 0);
+		assert_int_equal(rl_inject_order(&b->fault, 0, &none), 0);
 		now_ns += 10000;
 	}
 	/* all that fit when each comes twice, and no more */
-	assert_int_equal(rl_fault_order(&b->fault, 0, &row[2].o), 0);
-	assert_int_equal(rl_fault_order(&b->fault, 0, &row[3].o), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &row[2].o), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &row[3].o), 0);
 	for (unsigned int i = 0; i < 10; i++) {
 		sent += transmit(&b->phy[0], 8, 64, 0);
 		assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns),
@@ -298,9 +298,9 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 		got += n;
 	}
 	assert_int_equal(got, 2 * sent);
-	assert_int_equal(rl_fault_order(&b->fault, 0, &none), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &none), 0);
 	/* frames that still wait in the delay line are freed at the end */
-	assert_int_equal(rl_fault_order(&b->fault, 0, &row[2].o), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &row[2].o), 0);
 	assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
 	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns), 0);
 }
@@ -311,10 +311,10 @@ the_status_is_that_of_the_carrier_and_of_the_fault(void **state)
 	struct bed *b = *state;
 
 	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
-	rl_fault_down(&b->fault, 5);
+	rl_inject_down(&b->fault, 5);
 	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_DOWN);
 	assert_int_equal(ops->status(&b->phy[1]), RL_PHY_DOWN);
-	rl_fault_light_up(&b->fault);
+	rl_inject_light_up(&b->fault);
 	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
 	rl_phy_eth_carrier(&b->phy[0], false);
 	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_DOWN);

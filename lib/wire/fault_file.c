@@ -22,8 +22,10 @@
 struct script {
 	const char *name;
 	const struct rl_topo *topo;
-	struct rl_sim_faults list;
-	const struct rl_sim_run_lines *run; /* NULL: they are skipped */
+	int (*take)(void *ctx, const struct rl_fault *f);
+	void *ctx;
+	uint32_t n; /* faults so far */
+	const struct rl_fault_run_lines *run; /* NULL: they are skipped */
 	bool ran; /* there was one */
 	uint32_t line;
 	char *err;
@@ -57,7 +59,7 @@ refuse(struct script *s, const char *fmt, ...)
 static int
 parse_option(struct script *s, struct fault_line *l, char *word)
 {
-	const char *const kind = rl_sim_fault_name(l->f.kind);
+	const char *const kind = rl_fault_name(l->f.kind);
 	char *eq = strchr(word, '=');
 	int ret;
 
@@ -85,43 +87,43 @@ parse_kind(const struct words *w, struct fault_line *l)
 	char two[2 * LINE_MAX_BYTES];
 
 	if (strcmp(w->w[1], "flap") == 0) {
-		l->f.kind = RL_SIM_CUT;
+		l->f.kind = RL_FAULT_CUT;
 		l->flap = true;
 		l->flaps = 2;
 		l->dark_ns = l->light_ns = 10000;
 		return true;
 	}
 	snprintf(two, sizeof(two), "%s %s", w->w[1], w->w[2]);
-	for (unsigned int k = 0; k < RL_SIM_FAULT_KINDS; k++) {
-		const bool whole = k >= RL_SIM_CTL_CRASH;
+	for (unsigned int k = 0; k < RL_FAULT_KINDS; k++) {
+		const bool whole = k >= RL_FAULT_CTL_CRASH;
 
-		if (strcmp(whole ? two : w->w[1], rl_sim_fault_name(k)) != 0)
+		if (strcmp(whole ? two : w->w[1], rl_fault_name(k)) != 0)
 			continue;
-		l->f.kind = (enum rl_sim_fault_kind)k;
+		l->f.kind = (enum rl_fault_kind)k;
 		return true;
 	}
 	return false;
 }
 
 static int
-add_one(struct script *s, const struct rl_sim_fault *f)
+add_one(struct script *s, const struct rl_fault *f)
 {
-	if (s->list.n == RL_SIM_FAULTS_MAX)
+	if (s->n++ == RL_FAULTS_MAX)
 		return refuse(s, "the file has more than %u faults, flaps and "
 				 "links of devices counted one by one; use "
-				 "fewer", RL_SIM_FAULTS_MAX);
-	return rl_sim_fault_push(&s->list, f);
+				 "fewer", RL_FAULTS_MAX);
+	return s->take(s->ctx, f);
 }
 
 static int
-add_link(struct script *s, struct rl_sim_fault f, const struct fault_line *l)
+add_link(struct script *s, struct rl_fault f, const struct fault_line *l)
 {
-	struct rl_sim_fault heal;
+	struct rl_fault heal;
 	int ret = add_one(s, &f);
 
 	for (uint32_t i = 1; l->flap && ret == 0; i++) {
 		heal = f;
-		heal.kind = RL_SIM_HEAL;
+		heal.kind = RL_FAULT_HEAL;
 		heal.t_ns = f.t_ns + l->dark_ns;
 		ret = add_one(s, &heal);
 		if (ret != 0 || i == l->flaps)
@@ -135,7 +137,7 @@ add_link(struct script *s, struct rl_sim_fault f, const struct fault_line *l)
 static int
 add_device(struct script *s, const struct fault_line *l, uint32_t dev)
 {
-	struct rl_sim_fault f = l->f;
+	struct rl_fault f = l->f;
 	const struct rl_topo_dev *d = &s->topo->dev[dev];
 	int ret = 0;
 
@@ -150,7 +152,7 @@ add_device(struct script *s, const struct fault_line *l, uint32_t dev)
 static int
 add_place(struct script *s, const struct fault_line *l, const char *place)
 {
-	struct rl_sim_fault f = l->f;
+	struct rl_fault f = l->f;
 	char name[2 * RL_NAME_MAX + 16], *arrow;
 	unsigned int n = 0;
 	int64_t link;
@@ -174,7 +176,7 @@ add_place(struct script *s, const struct fault_line *l, const char *place)
 			   strlen(s->topo->dev[dev].name)) != 0 ||
 		   name[strlen(s->topo->dev[dev].name)] != '-';
 	if (arrow != NULL)
-		f.dirs = f.counts ? RL_SIM_DIR_BA : RL_SIM_DIR_AB;
+		f.dirs = f.counts ? RL_FAULT_DIR_BA : RL_FAULT_DIR_AB;
 	for (unsigned int k = 0; ret == 0 && k < n; k++) {
 		f.link = rl_topo_link_of(s->topo, link, n, k);
 		ret = add_link(s, f, l);
@@ -185,9 +187,9 @@ add_place(struct script *s, const struct fault_line *l, const char *place)
 static int
 add_whole(struct script *s, const struct fault_line *l, const char *name)
 {
-	const bool plan = l->f.kind == RL_SIM_REMOVE || l->f.kind == RL_SIM_ADD;
+	const bool plan = l->f.kind == RL_FAULT_REMOVE || l->f.kind == RL_FAULT_ADD;
 	const int32_t dev = rl_topo_find_dev(s->topo, name);
-	struct rl_sim_fault f = l->f;
+	struct rl_fault f = l->f;
 
 	if (dev < 0 && plan)
 		return add_place(s, l, name);
@@ -226,11 +228,11 @@ parse_run(struct script *s, struct words *w)
 
 /* What a kind cannot do without. */
 static int
-check_line(struct script *s, struct rl_sim_fault *f)
+check_line(struct script *s, struct rl_fault *f)
 {
-	if ((f->kind == RL_SIM_DROP || f->kind == RL_SIM_CORRUPT) && f->nth == 0)
+	if ((f->kind == RL_FAULT_DROP || f->kind == RL_FAULT_CORRUPT) && f->nth == 0)
 		f->nth = 1;
-	if (f->kind == RL_SIM_STALL && (f->for_ns == RL_NEVER || f->for_ns == 0))
+	if (f->kind == RL_FAULT_STALL && (f->for_ns == RL_NEVER || f->for_ns == 0))
 		return refuse(s, "stall: how long? add for=10us");
 	if (f->for_ns == RL_NEVER)
 		return refuse(s, "late: by how much? add for=5ms");
@@ -240,7 +242,7 @@ check_line(struct script *s, struct rl_sim_fault *f)
 static int
 parse_line(struct script *s, struct words *w)
 {
-	struct fault_line l = { .f.dirs = RL_SIM_DIR_BOTH, .f.line = s->line };
+	struct fault_line l = { .f.dirs = RL_FAULT_DIR_BOTH, .f.line = s->line };
 
 	if (strcmp(w->w[0], "run") == 0)
 		return parse_run(s, w);
@@ -259,16 +261,16 @@ parse_line(struct script *s, struct words *w)
 					   "down, drain, up, crash, restart, "
 					   "remove, add, late or controller",
 					w->w[1]);
-	if (l.f.kind == RL_SIM_STALL || l.f.kind == RL_SIM_LATE ||
-	    l.f.kind == RL_SIM_CTL_LATE)
+	if (l.f.kind == RL_FAULT_STALL || l.f.kind == RL_FAULT_LATE ||
+	    l.f.kind == RL_FAULT_CTL_LATE)
 		l.f.for_ns = RL_NEVER;
 	for (unsigned int i = 3; i < w->n; i++)
 		if (parse_option(s, &l, w->w[i]) != 0)
 			return -EINVAL;
 	if (check_line(s, &l.f) != 0)
 		return -EINVAL;
-	return l.f.kind >= RL_SIM_CTL_CRASH ? add_link(s, l.f, &l)
-	       : l.f.kind >= RL_SIM_CRASH   ? add_whole(s, &l, w->w[2])
+	return l.f.kind >= RL_FAULT_CTL_CRASH ? add_link(s, l.f, &l)
+	       : l.f.kind >= RL_FAULT_CRASH   ? add_whole(s, &l, w->w[2])
 					    : add_place(s, &l, w->w[2]);
 }
 
@@ -323,37 +325,22 @@ parse_text(struct script *s, const char *text, size_t len)
 	return 0;
 }
 
-static int
-read_script(struct script *s, const char *text, size_t len,
-	    struct rl_sim_faults *list)
+int
+rl_fault_file(const char *name, const char *text, size_t len,
+	      const struct rl_topo *topo, const struct rl_fault_run_lines *run,
+	      int (*take)(void *ctx, const struct rl_fault *f), void *ctx,
+	      char *err, size_t errlen)
 {
+	struct script s = {
+		.name = name, .topo = topo, .run = run, .take = take,
+		.ctx = ctx, .err = err, .errlen = errlen,
+	};
 	char why[RL_ERR_MAX];
 	int ret;
 
-	s->err[0] = '\0';
-	ret = parse_text(s, text, len);
-	if (ret == 0 && s->ran && s->run->check(s->run->ctx, why) != 0)
-		ret = refuse(s, "run: %s", why);
-	for (uint32_t i = 0; ret == 0 && i < s->list.n; i++)
-		ret = rl_sim_fault_push(list, &s->list.f[i]);
-	if (ret == 0)
-		ret = rl_sim_faults_sort(list);
-	rl_sim_faults_free(&s->list);
-	if (ret == -ENOMEM)
-		snprintf(s->err, s->errlen, "%s: out of memory", s->name);
+	err[0] = '\0';
+	ret = parse_text(&s, text, len);
+	if (ret == 0 && s.ran && run->check(run->ctx, why) != 0)
+		ret = refuse(&s, "run: %s", why);
 	return ret;
-}
-
-int
-rl_sim_faults_text(const char *name, const char *text, size_t len,
-		   const struct rl_topo *topo,
-		   const struct rl_sim_run_lines *run,
-		   struct rl_sim_faults *list, char *err, size_t errlen)
-{
-	struct script s = {
-		.name = name, .topo = topo, .run = run,
-		.err = err, .errlen = errlen,
-	};
-
-	return read_script(&s, text, len, list);
 }

@@ -37,8 +37,8 @@ struct word {
 	uint32_t usual; /* as good as 0 */
 };
 
-#define OF(kind) (1u << RL_SIM_##kind)
-#define FLAP (1u << RL_SIM_FAULT_KINDS)
+#define OF(kind) (1u << RL_FAULT_##kind)
+#define FLAP (1u << RL_FAULT_KINDS)
 #define COUNTED (OF(CUT) | OF(DROP) | OF(CORRUPT))
 #define PAUSES (OF(STALL) | OF(LATE) | OF(CTL_LATE))
 #define AT(field)                                                              \
@@ -71,9 +71,9 @@ static const struct word words[] = {
 	NOISE("delay", TIME, delay_ns, 0, 0),
 	NOISE("lanes", POWER, lanes, RL_ERROR_LANES_MAX, 1),
 	{ "silent", OF(CUT) | FLAP, FLAG, AT(f.silent), true, 0 },
-	{ "arrive", OF(CUT) | FLAP, FLAG, AT(f.flight), RL_SIM_FLIGHT_ARRIVE,
+	{ "arrive", OF(CUT) | FLAP, FLAG, AT(f.flight), RL_FAULT_FLIGHT_ARRIVE,
 	  0 },
-	{ "late", OF(CUT) | FLAP, FLAG, AT(f.flight), RL_SIM_FLIGHT_LATE, 0 },
+	{ "late", OF(CUT) | FLAP, FLAG, AT(f.flight), RL_FAULT_FLIGHT_LATE, 0 },
 	{ "lasting", OF(CUT) | OF(CRASH), FLAG, AT(f.lasting), true, 0 },
 };
 
@@ -186,7 +186,7 @@ fault_word_take(struct fault_line *l, const char *key, const char *value)
 }
 
 const char *
-rl_sim_real_text(double v, char *buf, size_t len)
+rl_real_text(double v, char *buf, size_t len)
 {
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(buf, len, "%.*g", digits, v);
@@ -209,7 +209,7 @@ value_text(const struct word *w, uint64_t v, char *buf, size_t len)
 		memcpy(&n, &v, sizeof(n));
 	if (w->type == CHANCE || w->type == RATE)
 		return snprintf(buf, len, " %s=%s", w->key,
-				rl_sim_real_text(n, real, sizeof(real)));
+				rl_real_text(n, real, sizeof(real)));
 	if (w->type != PARTS)
 		return snprintf(buf, len, " %s=%llu%s", w->key,
 				(unsigned long long)v,
@@ -221,8 +221,8 @@ value_text(const struct word *w, uint64_t v, char *buf, size_t len)
 	return at;
 }
 
-void
-fault_words_text(const struct rl_sim_fault *f, char *buf, size_t len)
+static void
+words_text(const struct rl_fault *f, char *buf, size_t len)
 {
 	const struct fault_line l = { .f = *f };
 	size_t at = 0;
@@ -242,4 +242,38 @@ fault_words_text(const struct rl_sim_fault *f, char *buf, size_t len)
 		at += (size_t)value_text(w, v, buf + at, len - at);
 		RL_ASSERT(at < len);
 	}
+}
+
+RL_NAMES(rl_fault_name, enum rl_fault_kind, RL_FAULTS(RL_WORD))
+
+/* "A-B#k", or with an arrow in the direction of a one-way fault. */
+static void
+place_text(const struct rl_fault *f, const struct rl_topo *topo, char *buf,
+	   size_t len)
+{
+	const struct rl_topo_link *l = &topo->link[f->link];
+	const bool turned = f->dirs == RL_FAULT_DIR_BA ||
+			    (f->dirs == RL_FAULT_DIR_BOTH && f->counts);
+
+	snprintf(buf, len, "%s%c%s#%u", topo->dev[l->dev[turned]].name,
+		 f->dirs == RL_FAULT_DIR_BOTH ? '-' : '>',
+		 topo->dev[l->dev[!turned]].name, l->k);
+}
+
+char *
+rl_fault_text(const struct rl_fault *f, const struct rl_topo *topo,
+		  char *buf, size_t len)
+{
+	char place[2 * RL_NAME_MAX + 16], more[320];
+
+	if (f->kind >= RL_FAULT_CTL_CRASH)
+		place[0] = '\0';
+	else if (f->is_dev)
+		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
+	else
+		place_text(f, topo, place, sizeof(place));
+	words_text(f, more, sizeof(more));
+	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
+		 rl_fault_name(f->kind), place, more);
+	return buf;
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rl_fault.h"
+#include "rl_inject.h"
 #include "rl_frame.h"
 
 #define FRAME_TYPE(data) ((data)[RL_FRAME_LINK_OFF] & 0xf)
@@ -11,13 +11,13 @@
 #define SIDEBAND_EOP 16
 
 void
-rl_fault_init(struct rl_fault_link *l, uint64_t seed,
-	      struct rl_fault_held *line, uint32_t line_cap)
+rl_inject_init(struct rl_inject_link *l, uint64_t seed,
+	      struct rl_inject_held *line, uint32_t line_cap)
 {
 	RL_ASSERT(line_cap != 0 && (line_cap & (line_cap - 1)) == 0);
 	memset(l, 0, sizeof(*l));
 	for (unsigned int i = 0; i < 2; i++) {
-		struct rl_fault_dir *d = &l->dir[i];
+		struct rl_inject_dir *d = &l->dir[i];
 
 		d->link = l;
 		d->line = line + (size_t)i * line_cap;
@@ -27,7 +27,7 @@ rl_fault_init(struct rl_fault_link *l, uint64_t seed,
 }
 
 static void
-bits_cfg(struct rl_error_cfg *cfg, const struct rl_fault_order *o)
+bits_cfg(struct rl_error_cfg *cfg, const struct rl_inject_order *o)
 {
 	rl_error_cfg_defaults(cfg);
 	cfg->bit_rate = o->rate;
@@ -36,7 +36,7 @@ bits_cfg(struct rl_error_cfg *cfg, const struct rl_fault_order *o)
 }
 
 static bool
-bits_ok(const struct rl_fault_order *o)
+bits_ok(const struct rl_inject_order *o)
 {
 	struct rl_error_cfg cfg;
 	char why[160];
@@ -46,50 +46,50 @@ bits_ok(const struct rl_fault_order *o)
 }
 
 static bool
-order_ok(const struct rl_fault_order *o)
+order_ok(const struct rl_inject_order *o)
 {
 	switch (o->kind) {
-	case RL_FAULT_CUT:
+	case RL_INJECT_CUT:
 		return o->value <= 1;
-	case RL_FAULT_STALL:
-	case RL_FAULT_DELAY:
+	case RL_INJECT_STALL:
+	case RL_INJECT_DELAY:
 		return o->value <= 3600 * RL_NS_PER_S;
-	case RL_FAULT_DROP:
+	case RL_INJECT_DROP:
 		return o->value >= 1;
-	case RL_FAULT_CORRUPT:
-		return o->value >= 1 && o->value <= RL_FAULT_CORRUPT_MAX;
-	case RL_FAULT_BER:
+	case RL_INJECT_CORRUPT:
+		return o->value >= 1 && o->value <= RL_INJECT_CORRUPT_MAX;
+	case RL_INJECT_BER:
 		return bits_ok(o);
-	case RL_FAULT_LOSS:
-	case RL_FAULT_DUP:
+	case RL_INJECT_LOSS:
+	case RL_INJECT_DUP:
 		return o->rate >= 0.0 && o->rate <= 1.0;
-	case RL_FAULT_JITTER:
+	case RL_INJECT_JITTER:
 		return o->rate >= 0.0 && o->rate <= 1.0 &&
 		       o->value <= 3600 * RL_NS_PER_S;
-	case RL_FAULT_TRIGGER:
-	case RL_FAULT_CLEAR:
+	case RL_INJECT_TRIGGER:
+	case RL_INJECT_CLEAR:
 		return true;
 	}
 	return false;
 }
 
 static bool
-order_room(const struct rl_fault_dir *d)
+order_room(const struct rl_inject_dir *d)
 {
 	const uint32_t tail =
 		atomic_load_explicit(&d->order_tail, memory_order_relaxed);
 
-	/* acquire: pairs with the release of order_head in rl_fault_poll() */
+	/* acquire: pairs with the release of order_head in rl_inject_poll() */
 	return tail - atomic_load_explicit(&d->order_head,
 					   memory_order_acquire) <
-	       RL_FAULT_ORDERS;
+	       RL_INJECT_ORDERS;
 }
 
 int
-rl_fault_order(struct rl_fault_link *l, unsigned int from,
-	       const struct rl_fault_order *order)
+rl_inject_order(struct rl_inject_link *l, unsigned int from,
+	       const struct rl_inject_order *order)
 {
-	struct rl_fault_dir *d = &l->dir[from];
+	struct rl_inject_dir *d = &l->dir[from];
 	uint32_t tail;
 
 	RL_ASSERT(from < 2);
@@ -98,15 +98,15 @@ rl_fault_order(struct rl_fault_link *l, unsigned int from,
 	if (!order_room(d))
 		return -EAGAIN;
 	tail = atomic_load_explicit(&d->order_tail, memory_order_relaxed);
-	d->order[tail % RL_FAULT_ORDERS] = *order;
-	/* release: pairs with the acquire in rl_fault_poll() */
+	d->order[tail % RL_INJECT_ORDERS] = *order;
+	/* release: pairs with the acquire in rl_inject_poll() */
 	atomic_store_explicit(&d->order_tail, tail + 1, memory_order_release);
 	return 0;
 }
 
 /* Remembers only the first moment: later ones are the same death. */
 static void
-sever(struct rl_fault_link *l, uint64_t now_ns)
+sever(struct rl_inject_link *l, uint64_t now_ns)
 {
 	uint64_t never = 0;
 
@@ -114,31 +114,31 @@ sever(struct rl_fault_link *l, uint64_t now_ns)
 }
 
 void
-rl_fault_down(struct rl_fault_link *l, uint64_t now_ns)
+rl_inject_down(struct rl_inject_link *l, uint64_t now_ns)
 {
 	sever(l, now_ns);
 	atomic_store_explicit(&l->down, 1, memory_order_release);
 }
 
 int
-rl_fault_clear(struct rl_fault_link *l)
+rl_inject_clear(struct rl_inject_link *l)
 {
-	const struct rl_fault_order clear = { .kind = RL_FAULT_CLEAR };
+	const struct rl_inject_order clear = { .kind = RL_INJECT_CLEAR };
 
 	if (!order_room(&l->dir[0]) || !order_room(&l->dir[1]))
 		return -EAGAIN;
-	rl_fault_order(l, 0, &clear);
-	rl_fault_order(l, 1, &clear);
+	rl_inject_order(l, 0, &clear);
+	rl_inject_order(l, 1, &clear);
 	return 0;
 }
 
 bool
-rl_fault_settled(const struct rl_fault_link *l)
+rl_inject_settled(const struct rl_inject_link *l)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct rl_fault_dir *d = &l->dir[i];
+		const struct rl_inject_dir *d = &l->dir[i];
 
-		/* acquire: pairs with the release in rl_fault_poll() */
+		/* acquire: pairs with the release in rl_inject_poll() */
 		if (atomic_load_explicit(&d->order_head,
 					 memory_order_acquire) !=
 		    atomic_load_explicit(&d->order_tail, memory_order_relaxed))
@@ -148,21 +148,21 @@ rl_fault_settled(const struct rl_fault_link *l)
 }
 
 void
-rl_fault_light_up(struct rl_fault_link *l)
+rl_inject_light_up(struct rl_inject_link *l)
 {
 	atomic_store_explicit(&l->severed_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&l->down, 0, memory_order_release);
 }
 
 bool
-rl_fault_severed(const struct rl_fault_link *l)
+rl_inject_severed(const struct rl_inject_link *l)
 {
-	return !rl_fault_light(l) || atomic_load(&l->dir[0].cut) != 0 ||
+	return !rl_inject_light(l) || atomic_load(&l->dir[0].cut) != 0 ||
 	       atomic_load(&l->dir[1].cut) != 0;
 }
 
 static void
-bits_start(struct rl_fault_dir *d, const struct rl_fault_order *o)
+bits_start(struct rl_inject_dir *d, const struct rl_inject_order *o)
 {
 	struct rl_error_cfg cfg;
 
@@ -173,47 +173,47 @@ bits_start(struct rl_fault_dir *d, const struct rl_fault_order *o)
 }
 
 static void
-take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
+take_order(struct rl_inject_dir *d, const struct rl_inject_order *o,
 	   uint64_t now_ns)
 {
 	switch (o->kind) {
-	case RL_FAULT_CUT:
+	case RL_INJECT_CUT:
 		atomic_store(&d->cut, (uint32_t)o->value);
 		if (o->value != 0)
 			sever(d->link, now_ns);
 		break;
-	case RL_FAULT_STALL:
+	case RL_INJECT_STALL:
 		d->stall_until_ns = rl_deadline(now_ns, o->value);
 		break;
-	case RL_FAULT_DELAY:
+	case RL_INJECT_DELAY:
 		d->delay_ns = o->value;
 		break;
-	case RL_FAULT_DROP:
+	case RL_INJECT_DROP:
 		d->drop_left = o->value;
 		break;
-	case RL_FAULT_CORRUPT:
+	case RL_INJECT_CORRUPT:
 		d->corrupt_bytes = (uint32_t)o->value;
 		break;
-	case RL_FAULT_BER:
+	case RL_INJECT_BER:
 		bits_start(d, o);
 		break;
-	case RL_FAULT_LOSS:
+	case RL_INJECT_LOSS:
 		d->loss = o->rate;
 		break;
-	case RL_FAULT_DUP:
+	case RL_INJECT_DUP:
 		d->dup = o->rate;
 		break;
-	case RL_FAULT_JITTER:
+	case RL_INJECT_JITTER:
 		d->jitter = o->rate;
 		d->jitter_ns = o->value;
 		break;
-	case RL_FAULT_TRIGGER:
+	case RL_INJECT_TRIGGER:
 		d->trigger = true;
 		d->trigger_when = o->when;
 		d->trigger_down = o->down;
 		d->trigger_left = o->value;
 		break;
-	case RL_FAULT_CLEAR:
+	case RL_INJECT_CLEAR:
 		atomic_store(&d->cut, 0);
 		d->trigger = false;
 		d->drop_left = 0;
@@ -227,28 +227,28 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 }
 
 bool
-rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns)
+rl_inject_poll(struct rl_inject_dir *d, uint64_t now_ns)
 {
 	uint32_t head, tail;
 
 	head = atomic_load_explicit(&d->order_head, memory_order_relaxed);
-	/* acquire: pairs with the release in rl_fault_order() */
+	/* acquire: pairs with the release in rl_inject_order() */
 	tail = atomic_load_explicit(&d->order_tail, memory_order_acquire);
 	if (rl_likely(head == tail && !d->active))
-		return !rl_fault_light(d->link);
+		return !rl_inject_light(d->link);
 	for (; head != tail; head++)
-		take_order(d, &d->order[head % RL_FAULT_ORDERS], now_ns);
-	/* release: pairs with the acquire in order_room() and rl_fault_settled() */
+		take_order(d, &d->order[head % RL_INJECT_ORDERS], now_ns);
+	/* release: pairs with the acquire in order_room() and rl_inject_settled() */
 	atomic_store_explicit(&d->order_head, head, memory_order_release);
 	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
 		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
 		    d->bit_errors || d->loss > 0.0 ||
-		    rl_fault_stalled(d, now_ns) || rl_fault_delays(d);
-	return d->active || !rl_fault_light(d->link);
+		    rl_inject_stalled(d, now_ns) || rl_inject_delays(d);
+	return d->active || !rl_inject_light(d->link);
 }
 
 static void
-trigger_fire(struct rl_fault_dir *d, uint64_t now_ns)
+trigger_fire(struct rl_inject_dir *d, uint64_t now_ns)
 {
 	d->trigger = false;
 	sever(d->link, now_ns);
@@ -260,13 +260,13 @@ trigger_fire(struct rl_fault_dir *d, uint64_t now_ns)
 
 /* @return whether the trigger drops this frame, too */
 static bool
-trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
+trigger_frame(struct rl_inject_dir *d, const uint8_t *data, uint64_t now_ns)
 {
 	const unsigned int flits = FRAME_FLITS(data);
 	const uint8_t *last = data + RL_FRAME_SIDEBAND_OFF + 2 * (flits - 1);
 
 	switch (d->trigger_when) {
-	case RL_FAULT_AFTER:
+	case RL_INJECT_AFTER:
 		if (flits > d->trigger_left) {
 			trigger_fire(d, now_ns);
 			return true;
@@ -275,7 +275,7 @@ trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
 		if (d->trigger_left == 0)
 			trigger_fire(d, now_ns);
 		return false;
-	case RL_FAULT_MID_PACKET:
+	case RL_INJECT_MID_PACKET:
 		if (!(*last & SIDEBAND_EOP))
 			trigger_fire(d, now_ns);
 		return false;
@@ -284,7 +284,7 @@ trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
 }
 
 static void
-bits_next_span(struct rl_fault_bits *b)
+bits_next_span(struct rl_inject_bits *b)
 {
 	b->at = 0;
 	b->hit = !rl_error_pass(&b->process);
@@ -295,9 +295,9 @@ bits_next_span(struct rl_fault_bits *b)
 }
 
 static void
-flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
+flip_bits(struct rl_inject_dir *d, struct rl_phy_frame *f)
 {
-	struct rl_fault_bits *b = &d->bits;
+	struct rl_inject_bits *b = &d->bits;
 	uint8_t *at = f->data + RL_FRAME_LINK_OFF;
 	uint64_t wrong = 0;
 
@@ -318,7 +318,7 @@ flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
 }
 
 static void
-corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
+corrupt(struct rl_inject_dir *d, struct rl_phy_frame *f)
 {
 	const uint32_t room = f->len - RL_FRAME_LINK_OFF;
 	const uint32_t n = rl_min_u32(d->corrupt_bytes, room);
@@ -333,13 +333,13 @@ corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 
 /* @return whether the frame passes */
 static bool
-judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
+judge(struct rl_inject_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 {
 	const bool ours = f->len >= RL_FRAME_HEADER_SHORT;
 	const bool data = ours && FRAME_TYPE(f->data) == RL_FRAME_DATA &&
 			  FRAME_FLITS(f->data) != 0 &&
 			  FRAME_FLITS(f->data) <= RL_FRAME_FLITS_MAX;
-	bool lost = !rl_fault_light(d->link) || atomic_load(&d->cut) != 0;
+	bool lost = !rl_inject_light(d->link) || atomic_load(&d->cut) != 0;
 
 	if (!lost && data && d->trigger)
 		lost = trigger_frame(d, f->data, now_ns);
@@ -360,7 +360,7 @@ judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 }
 
 unsigned int
-rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
+rl_inject_pass(struct rl_inject_dir *d, struct rl_phy_frame f[], unsigned int n,
 	      uint64_t now_ns)
 {
 	unsigned int kept = 0;
@@ -379,14 +379,14 @@ rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
 }
 
 bool
-rl_fault_twice(struct rl_fault_dir *d)
+rl_inject_twice(struct rl_inject_dir *d)
 {
 	return d->dup > 0.0 && rl_prng_double(&d->prng) < d->dup;
 }
 
 /* Frames of equal times keep their order. */
 static void
-hold(struct rl_fault_dir *d, const struct rl_phy_frame *f, uint64_t due_ns)
+hold(struct rl_inject_dir *d, const struct rl_phy_frame *f, uint64_t due_ns)
 {
 	const uint32_t mask = d->line_cap - 1;
 	uint32_t at = d->line_tail++;
@@ -394,14 +394,14 @@ hold(struct rl_fault_dir *d, const struct rl_phy_frame *f, uint64_t due_ns)
 	for (; at != d->line_head && d->line[(at - 1) & mask].due_ns > due_ns;
 	     at--)
 		d->line[at & mask] = d->line[(at - 1) & mask];
-	d->line[at & mask] = (struct rl_fault_held){ *f, due_ns };
+	d->line[at & mask] = (struct rl_inject_held){ *f, due_ns };
 }
 
 void
-rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
+rl_inject_delay(struct rl_inject_dir *d, const struct rl_phy_frame f[],
 	       unsigned int n, uint64_t now_ns)
 {
-	RL_ASSERT(n <= rl_fault_room(d));
+	RL_ASSERT(n <= rl_inject_room(d));
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t ns = d->delay_ns;
 
@@ -413,13 +413,13 @@ rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
 }
 
 unsigned int
-rl_fault_due(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
+rl_inject_due(struct rl_inject_dir *d, struct rl_phy_frame f[], unsigned int n,
 	     uint64_t now_ns)
 {
 	unsigned int got = 0;
 
 	while (got < n && d->line_head != d->line_tail) {
-		const struct rl_fault_held *h =
+		const struct rl_inject_held *h =
 			&d->line[d->line_head & (d->line_cap - 1)];
 
 		if (now_ns < h->due_ns)

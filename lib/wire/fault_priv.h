@@ -2,14 +2,13 @@
 #ifndef FAULT_PRIV_H
 #define FAULT_PRIV_H
 
-/** @file Lines of fault files and their options; sim_list, sim_script and
- * sim_words alone. */
+/** @file Lines of fault files and their options. */
 
-#include "rl_sim_fault.h"
+#include "rl_fault.h"
 
 /** A line of a fault file: one fault, or a row of cuts and heals. */
 struct fault_line {
-	struct rl_sim_fault f;
+	struct rl_fault f;
 	bool flap;
 	uint32_t flaps;
 	uint64_t dark_ns;
@@ -24,8 +23,5 @@ int fault_time(const char *text, uint64_t *ns);
  * @return 0; -ENOENT: its kind has no such option; -EINVAL: a bad value
  */
 int fault_word_take(struct fault_line *l, const char *key, const char *value);
-
-/** Writes all options that are no defaults, each behind a space. */
-void fault_words_text(const struct rl_sim_fault *f, char *buf, size_t len);
 
 #endif /* FAULT_PRIV_H */
