@@ -228,7 +228,7 @@ test_faults_are_the_same_for_all(void **state)
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(faults); i++)
 		for (size_t k = 0; k < RL_ARRAY_SIZE(fabrics); k++) {
-			if ((i >= 4 || FEW(2) > 1) && k != i % 2)
+			if ((i >= 4 || SOME(2) > 1) && k != i % 2)
 				continue;
 
 			const struct apart_case c = { fabrics[k], 100, 1, 1000,
