@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../few.h"
 #include "rl_check_mix.h"
 #include "rl_swarm_plan.h"
 
@@ -324,7 +325,8 @@ main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	const char *n = getenv("RL_SEEDS");
-	uint64_t first = 1, seeds = n ? strtoull(n, NULL, 0) : 60, failed = 0;
+	uint64_t first = 1, failed = 0;
+	uint64_t seeds = n ? strtoull(n, NULL, 0) : 60 / SOME(2);
 	struct rl_sim_mem mem;
 	bool verbose = false;
 	int c;

@@ -13,8 +13,7 @@ import time
 
 from process_pair import (CONFIG, Pair, REPORT, clean, exchange,  # noqa: E402
                           ip, killed_and_back, met)
-from cases import FULL
-from reflit_test import (Box, FIGURE1, ROOT, Skip,  # noqa: E402
+from reflit_test import (Box, FIGURE1, FULL, ROOT, Skip,  # noqa: E402
                          case, main, need)
 
 

@@ -311,9 +311,9 @@ def interrupted(args, words=None):
 
 def a_signal_ends_a_bench_in_the_middle_of_a_suite():
     status, report, err = interrupted(
-        (BENCH, "--quick", "--reps", "1000", "sim"))
+        (BENCH, "--quick", "--reps", "1000", "replay"))
     assert status == 0, (status, err)
-    assert report["interrupted"] is True and "sim" in report, report
+    assert report["interrupted"] is True and "replay" in report, report
     assert "ended early" in err, err
 
 
