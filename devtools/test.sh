@@ -77,15 +77,13 @@ if [ "$full" = yes ]; then
 	trap 'exit 130' INT TERM HUP
 fi
 echo "== tests"
-# sweeps over many like cases (test/few.h)
 less="--no-suite full"
 if [ "$full" = yes ]; then
 	less=""
-	export RL_FULL=1
+	export RL_FULL=1 # of what is much alike, all: test/few.h
 fi
 # shellcheck disable=SC2086
 run_suite build --no-suite long --no-suite alone $less
-unset RL_FULL
 logs="build/meson-logs/testlog.json"
 if [ "$full" = yes ]; then
 	echo "== build with sanitizers"
@@ -95,6 +93,7 @@ if [ "$full" = yes ]; then
 	}
 	trap - EXIT
 	rm -f build-sane.log
+	tests_at_once=$((tests_at_once + 1))
 fi
 echo "== tests that want the machine for themselves"
 run_suite build --suite alone --logbase alonelog

@@ -409,7 +409,7 @@ a_second_failure_at_any_moment_is_absorbed(void **state)
 					  165000, 200000, 230000, 245000,
 					  260000, 300000 };
 	static const char *const modes[] = { "auto", "full", "tokens" };
-	const size_t step = SOME(3);
+	const size_t step = SOME(3) * FEW(2);
 
 	(void)state;
 	for (size_t m = 0; m < RL_ARRAY_SIZE(modes); m++)
