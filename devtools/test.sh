@@ -96,7 +96,8 @@ if [ "$full" = yes ]; then
 	tests_at_once=$((tests_at_once + 1))
 fi
 echo "== tests that want the machine for themselves"
-run_suite build --suite alone --logbase alonelog
+# shellcheck disable=SC2086
+run_suite build --suite alone $less --logbase alonelog
 logs="$logs build/meson-logs/alonelog.json"
 if [ "$long" = yes ]; then
 	echo "== long tests"
