@@ -19,7 +19,7 @@ fi
 TARGETS=build.ninja ./devtools/build.sh build-asan \
 	-Db_sanitize=address,undefined -Db_lundef=false \
 	-Doptimization=1 -Dc_args="-DRL_DEBUG -g1"
-TARGETS=$(python3 devtools/test_targets.py build-asan long plain) \
+TARGETS=$(python3 devtools/test_targets.py build-asan long plain full) \
 	./devtools/build.sh build-asan
 # Lcores and the control thread; rings whose inline code the sanitizer
 # understands.

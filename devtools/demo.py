@@ -107,20 +107,23 @@ def what_if(build, config, report, folder):
     lost, rate = {}, rate_of(report)
     load = "%.9f" % max(rate * 2e-9 / len(report["endpoints"]), 1e-6)
     wire = min(max(report["latency_ns"]["p50"] // HOPS, 20000), 1000000)
+    runs = {}
     for mode in ("none", "whole-packets"):
         path = os.path.join(folder, "what-if-%s.cfg" % mode)
         with open(path, "w", encoding="utf-8") as f:
             f.write(fabric + '\nlink: { flits_per_frame = 4; loopback = "%s"; '
                     '};\nendpoint: { retry = false; };\n' % mode)
         out = os.path.join(folder, "what-if-%s.json" % mode)
-        p = subprocess.run(
+        runs[mode] = out, subprocess.Popen(
             [os.path.join(build, "app", "reflit-sim"), "--config", path,
              "--faults", faults, "--load", load, "--duration",
              "%dns" % (cuts[-1][0] + 100000000), "--latency", "%dns" % wire,
-             "--json", out], capture_output=True, text=True, timeout=300,
-            check=False)
+             "--json", out], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
+    for mode, (out, p) in runs.items():
+        said = p.communicate(timeout=300)[0]
         if p.returncode not in (0, 1):
-            print("the simulator: %s%s" % (p.stdout, p.stderr))
+            print("the simulator: %s" % said)
             return 1
         with open(out, encoding="utf-8") as f:
             lost[mode] = json.load(f)

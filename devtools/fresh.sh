@@ -9,7 +9,8 @@
 #   devtools/fresh.sh --variant apt      one of them (may be repeated)
 #   devtools/fresh.sh --release trixie   Debian 13; else 12, bookworm
 #   devtools/fresh.sh --cc clang         built by this compiler
-#   devtools/fresh.sh --quick            plain tests only, and one build a root
+#   devtools/fresh.sh --quick            one build a root, for both users
+#   devtools/fresh.sh --full             test.sh --full: with sanitizers, too
 #   devtools/fresh.sh --only run|test    one of the two commands
 #   devtools/fresh.sh --keep             leaves the roots where they are
 #
@@ -20,12 +21,12 @@ set -eu
 
 usage() {
 	echo "usage: $0 [--variant NAME]... [--release NAME] [--cc COMPILER]" \
-		"[--quick] [--only run|test] [--keep]" >&2
+		"[--quick] [--full] [--only run|test] [--keep]" >&2
 	exit 2
 }
 
 cd "$(dirname "$0")/.."
-variants="" release=bookworm compiler=cc quick=no keep=no only="run test"
+variants="" release=bookworm compiler=cc quick=no full=no keep=no only="run test"
 while [ $# -gt 0 ]; do
 	case $1 in
 	--variant)
@@ -44,6 +45,7 @@ while [ $# -gt 0 ]; do
 		shift
 		;;
 	--quick) quick=yes ;;
+	--full) full=yes ;;
 	--keep) keep=yes ;;
 	--only)
 		[ $# -gt 1 ] || usage
@@ -138,8 +140,8 @@ for variant in $variants; do
 		chown -R --reference="$root$home" "$root$src"
 		for command in $only; do
 			line="./devtools/$command.sh"
-			if [ "$command-$quick" = test-yes ]; then
-				line="$line --quick"
+			if [ "$command-$full" = test-yes ]; then
+				line="$line --full"
 			fi
 			try "$variant, $who, $line" "$root" "$who" "$home" \
 				"$line" "$src"

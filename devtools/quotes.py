@@ -7,7 +7,9 @@ that COMMAND writes to standard output. Where a quoted line is "...", lines of
 the output are left out. Commands are run in the root of the sources, with the
 programs of the build first in PATH.
 
-usage: quotes.py [--update] ROOT BUILD [PAGE...]
+usage: quotes.py [--update] [--only WORD | --but WORD] ROOT BUILD [PAGE...]
+
+With --only just the commands that have this word, with --but the others.
 """
 import glob
 import os
@@ -39,7 +41,7 @@ def fits(quoted, printed):
                                                               printed[1:])
 
 
-def check_page(page, root, build, update):
+def check_page(page, root, build, update, chosen):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     bad = 0
@@ -47,6 +49,8 @@ def check_page(page, root, build, update):
     def block(m):
         nonlocal bad
         command = m.group(1)
+        if not chosen(command):
+            return m.group(0)
         quoted = m.group(2).rstrip("\n").split("\n")
         printed = output_of(command, root, build)
         print("[ RUN      ] %s: %s" % (os.path.basename(page), command),
@@ -65,12 +69,22 @@ def check_page(page, root, build, update):
     if new != text:
         with open(page, "w", encoding="utf-8") as f:
             f.write(new)
-    return len(BLOCK.findall(text)), bad
+    return sum(chosen(m[0]) for m in BLOCK.findall(text)), bad
 
 
 def main():
-    args = [a for a in sys.argv[1:] if not a.startswith("--")]
-    if len(args) < 2:
+    args = sys.argv[1:]
+    update = "--update" in args
+    if update:
+        args.remove("--update")
+
+    def chosen(_):
+        return True
+    if args and args[0] in ("--only", "--but"):
+        def chosen(command, option=args[0], word=args[1]):
+            return (word in command.split()) == (option == "--only")
+        del args[:2]
+    if len(args) < 2 or args[0].startswith("--"):
         sys.exit(__doc__.strip())
     root, build = os.path.abspath(args[0]), os.path.abspath(args[1])
     pages = [os.path.abspath(p) for p in args[2:]] or sorted(
@@ -78,8 +92,7 @@ def main():
         [os.path.join(root, "README.md")])
     n = bad = 0
     for page in pages:
-        found, wrong = check_page(page, root, build,
-                                  "--update" in sys.argv[1:])
+        found, wrong = check_page(page, root, build, update, chosen)
         n, bad = n + found, bad + wrong
     print("%d case(s), %d failed" % (n, bad))
     sys.exit(1 if bad or n == 0 else 0)

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the whole test suite. The last line is "N passed, N failed".
-# Lines before it name what could not run.
+# Builds and runs the test suite: under ten minutes on two CPUs. The last line is
+# "N passed, N failed". Lines before it name what could not run.
 #
-#   devtools/test.sh            everything, plain and with sanitizers (address,
-#                               undefined behaviour, threads)
-#   devtools/test.sh --quick    plain only
+#   devtools/test.sh            all tests, plain
+#   devtools/test.sh --full     what CI runs: also with sanitizers (address, undefined
+#                               behaviour, threads), and each case of long sweeps
 #   devtools/test.sh --long     also the long runs, all guests among them (an hour more)
 #   devtools/test.sh --guests short   also two NICs that QEMU emulates, in a
 #                               guest (docs/drivers.md), and two virtual
@@ -16,7 +16,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-quick=no
+full=no
 long=no
 werror=""
 guests=none
@@ -35,19 +35,21 @@ while [ $# -gt 0 ]; do
 			;;
 		esac
 		;;
-	--quick) quick=yes ;;
-	--long) long=yes ;;
+	--full) full=yes ;;
+	--long) full=yes long=yes ;;
 	--werror) werror="-Dwerror=true" ;;
 	*)
-		echo "usage: $0 [--quick | --long] [--guests short | all] [--werror]" >&2
+		echo "usage: $0 [--full | --long] [--guests short | all] [--werror]" >&2
 		exit 2
 		;;
 	esac
 done
 
-# Test names stand for themselves; nothing is shown of those that pass. One test
-# more than there are CPUs: some wait for most of their time.
-tests_at_once=$(($(getconf _NPROCESSORS_ONLN) + 1))
+# Test names stand for themselves; nothing is shown of those that pass. More tests
+# than there are CPUs: some wait for most of their time. Where sanitizers are built
+# beside them, these CPUs have something to do.
+tests_at_once=$(($(getconf _NPROCESSORS_ONLN) + 2))
+[ "$full" = no ] || tests_at_once=$((tests_at_once - 1))
 # Meson has malloc fill what it gives and takes back, so that no test depends on
 # what memory holds. Large blocks would be mapped, filled and unmapped over and
 # over, which takes ten times as long as a short run of the simulator. Kept by the
@@ -64,9 +66,9 @@ run_suite() {
 
 ./devtools/install.sh --tests
 echo "== build"
-# for CI, which debugs nothing, lines are enough (-g1), as below
-./devtools/build.sh build ${werror:+"$werror" -Dc_args=-g1}
-if [ "$quick" = no ]; then
+# lines are all that a failed test names (-g1), as below
+./devtools/build.sh build -Dc_args=-g1 ${werror:+"$werror"}
+if [ "$full" = yes ]; then
 	# beside tests, which wait for most of their time; in a session of its own,
 	# as each test is, so that the CPUs can be shared between them
 	setsid ./devtools/build_sane.sh --in-rest >build-sane.log 2>&1 &
@@ -75,9 +77,15 @@ if [ "$quick" = no ]; then
 	trap 'exit 130' INT TERM HUP
 fi
 echo "== tests"
-run_suite build --no-suite long --no-suite alone
+less="--no-suite full"
+if [ "$full" = yes ]; then
+	less=""
+	export RL_FULL=1 # of what is much alike, all: test/few.h
+fi
+# shellcheck disable=SC2086
+run_suite build --no-suite long --no-suite alone $less
 logs="build/meson-logs/testlog.json"
-if [ "$quick" = no ]; then
+if [ "$full" = yes ]; then
 	echo "== build with sanitizers"
 	wait "$sane" || {
 		cat build-sane.log >&2
@@ -85,9 +93,11 @@ if [ "$quick" = no ]; then
 	}
 	trap - EXIT
 	rm -f build-sane.log
+	tests_at_once=$((tests_at_once + 1))
 fi
 echo "== tests that want the machine for themselves"
-run_suite build --suite alone --logbase alonelog
+# shellcheck disable=SC2086
+run_suite build --suite alone $less --logbase alonelog
 logs="$logs build/meson-logs/alonelog.json"
 if [ "$long" = yes ]; then
 	echo "== long tests"
@@ -98,13 +108,13 @@ elif [ "$guests" != none ]; then
 	run_suite build --suite "guests-$guests" --logbase guestslog
 	logs="$logs build/meson-logs/guestslog.json"
 fi
-if [ "$quick" = no ]; then
+if [ "$full" = yes ]; then
 	echo "== tests with sanitizers"
 	# what they find, a leak too, ends with a status that no program has: 1,
 	# their own choice, is what some tests expect
 	ASAN_OPTIONS=exitcode=66 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=66 \
-		run_suite build-asan --no-suite long --no-suite plain \
+		run_suite build-asan --no-suite long --no-suite plain --no-suite full \
 		--timeout-multiplier 4
 	logs="$logs build-asan/meson-logs/testlog.json"
 	echo "== tests with ThreadSanitizer"

@@ -66,13 +66,13 @@ test_threads_may_be_more_than_devices(void **state)
 	same(&each_ns, &threads);
 }
 
-/* All three ways. Two threads, and three every third time: where there are fewer
-   CPUs, threads spend the time spinning. */
+/* All three ways. Three threads, and two every third time: where each has a CPU,
+   they spin while they wait, and other tests have to wait for them. */
 static void
 run_all(const struct apart_case *c)
 {
 	static unsigned int runs;
-	const uint32_t nthreads = runs++ % 3 == 0 ? 3 : 2;
+	const uint32_t nthreads = runs++ % 3 == 0 ? 2 : 3;
 
 	apart_run(c, EACH_NS, 0, &each_ns);
 	apart_run(c, APART, 0, &apart);
@@ -123,7 +123,7 @@ test_what_a_run_counts_is_the_same(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < RL_ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < RL_ARRAY_SIZE(cases); i += SOME(3)) {
 		run_all(&cases[i]);
 		if (cases[i].faults == NULL)
 			assert_int_equal(each_ns.load.sent,
@@ -228,7 +228,7 @@ test_faults_are_the_same_for_all(void **state)
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(faults); i++)
 		for (size_t k = 0; k < RL_ARRAY_SIZE(fabrics); k++) {
-			if ((i >= 4 || FEW(2) > 1) && k != i % 2)
+			if ((i >= 4 || SOME(2) > 1) && k != i % 2)
 				continue;
 
 			const struct apart_case c = { fabrics[k], 100, 1, 1000,

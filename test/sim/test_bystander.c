@@ -11,6 +11,8 @@
  * did in the healthy run.
  *
  *   test_sim_bystander [--first SEED] [--seeds N] [-v]
+ *
+ * RL_SEEDS in the environment is N, too. It ends after a seed that failed.
  */
 
 #include <getopt.h>
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../few.h"
 #include "rl_check_mix.h"
 #include "rl_swarm_plan.h"
 
@@ -321,7 +324,9 @@ main(int argc, char **argv)
 		{ "seeds", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
-	uint64_t first = 1, seeds = 60, failed = 0;
+	const char *n = getenv("RL_SEEDS");
+	uint64_t first = 1, failed = 0;
+	uint64_t seeds = n ? strtoull(n, NULL, 0) : 60 / SOME(2);
 	struct rl_sim_mem mem;
 	bool verbose = false;
 	int c;
@@ -338,7 +343,7 @@ main(int argc, char **argv)
 	}
 	if (rl_sim_mem_init(&mem) != 0)
 		return 2;
-	for (uint64_t i = 0; i < seeds; i++)
+	for (uint64_t i = 0; i < seeds && failed == 0; i++)
 		failed += !one(first + i, &mem, verbose);
 	rl_sim_mem_free(&mem);
 	printf("%llu seeds, %llu with bystanders, %llu flows, slowest packet "

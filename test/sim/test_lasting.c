@@ -92,7 +92,7 @@ kill_links(struct rl_swarm_plan *p, unsigned int n, uint64_t apart_ns)
 static void
 links_that_die_for_good(uint64_t apart_ns)
 {
-	for (unsigned int n = 2; n <= 8; n += FEW(2)) {
+	for (unsigned int n = 2; n <= 8; n += SOME(6)) {
 		struct rl_swarm_verdict v;
 		struct rl_swarm_plan p;
 		struct rl_sim_mem mem;

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../few.h"
 #include "rl_swarm_plan.h"
 
 #define US RL_NS_PER_US
@@ -160,7 +161,7 @@ a_flow_of_many_paths_goes_on_at_once_if_one_dies(void **state)
 	const uint64_t all = beside_a_cut(UINT32_MAX);
 
 	(void)state;
-	for (uint32_t link = 0; link < 12; link++)
+	for (uint32_t link = 0; link < 12; link += SOME(3))
 		assert_true(beside_a_cut(link) > all - all / 50);
 }
 

@@ -517,7 +517,7 @@ with tempfile.TemporaryDirectory() as tmp:
           p.stdout.startswith("refused: "), (p.returncode, p.stdout))
 
     csv = os.path.join(tmp, "a.csv")
-    p = run("ablation", "--cuts", "40", "--csv", csv, "--json", out)
+    p = run("ablation", "--cuts", "12", "--csv", csv, "--json", out)
     rows = {(x["switching"], x["loopback"], x["e2e_retry"]): x
             for x in report(out)["rows"]}
     check("the ablation has all twelve rows", p.returncode == 0 and
@@ -530,7 +530,7 @@ with tempfile.TemporaryDirectory() as tmp:
               for sw in ("store-and-forward", "cut-through")), lost)
 
     # [DRL-5] what the filter drops, endpoints need not; nothing is lost
-    p = run("ablation", "--dup-filter", "--cuts", "40", "--csv", csv,
+    p = run("ablation", "--dup-filter", "--cuts", "12", "--csv", csv,
             "--json", out)
     rows = {(x["switching"], x["e2e_retry"], x["dup_filter"]): x
             for x in report(out)["rows"]}

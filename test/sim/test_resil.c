@@ -401,9 +401,6 @@ a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work(
 	end(&s);
 }
 
-/* A build with sanitizers tries every third moment: a run takes it seconds. */
-#define SHARE FEW(3)
-
 /* [RES-2]: a second failure in each phase of the recovery from the first */
 static void
 a_second_failure_at_any_moment_is_absorbed(void **state)
@@ -412,11 +409,11 @@ a_second_failure_at_any_moment_is_absorbed(void **state)
 					  165000, 200000, 230000, 245000,
 					  260000, 300000 };
 	static const char *const modes[] = { "auto", "full", "tokens" };
+	const size_t step = SOME(3) * FEW(2);
 
 	(void)state;
 	for (size_t m = 0; m < RL_ARRAY_SIZE(modes); m++)
-		for (size_t i = m % SHARE; i < RL_ARRAY_SIZE(at_ns);
-		     i += SHARE) {
+		for (size_t i = m % step; i < RL_ARRAY_SIZE(at_ns); i += step) {
 			static struct story s;
 			char fabric[200], faults[200];
 

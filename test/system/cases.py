@@ -6,6 +6,10 @@ import time
 import traceback
 
 
+# devtools/test.sh --full: all of what is much alike
+FULL = "RL_FULL" in os.environ
+
+
 class Skip(Exception):
     """This machine can't run a case; the message says why."""
 

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from cases import Skip, run_cases
+from cases import FULL, Skip, run_cases
 
 REFLIT, PCAP_SAME, ROOT = (os.path.abspath(p) for p in sys.argv[1:4])
 CASES = []

@@ -13,7 +13,7 @@ import time
 
 from process_pair import (CONFIG, Pair, REPORT, clean, exchange,  # noqa: E402
                           ip, killed_and_back, met)
-from reflit_test import (Box, FIGURE1, ROOT, Skip,  # noqa: E402
+from reflit_test import (Box, FIGURE1, FULL, ROOT, Skip,  # noqa: E402
                          case, main, need)
 
 
@@ -161,14 +161,15 @@ class Flood(threading.Thread):
 
 @case
 def a_process_killed_at_any_moment_under_load_loses_nothing_unsaid():
-    """Three times; the ledgers prove all but what was on its way."""
+    """The ledgers prove all but what was on its way."""
+    times = 3 if FULL else 1
     rng = random.Random(5)
     with Pair() as net:
         for i in (0, 1):
             net.start(i)
         net.meet()
         ledgers, flood = [], Flood(net)
-        for _ in range(3):
+        for _ in range(times):
             time.sleep(0.3 + rng.random())
             net.kill(1)
             ledgers.append(net.json(1) + ".ledger")
@@ -184,15 +185,15 @@ def a_process_killed_at_any_moment_under_load_loses_nothing_unsaid():
         assert net.stop() == [0, 0], net.errors()
         status, out, merged = net.judge(net.json(0), net.json(1), *ledgers)
         assert status == 0, out
-        assert merged["killed"] == ["right"] * 3, merged["killed"]
+        assert merged["killed"] == ["right"] * times, merged["killed"]
         for key in ("lost", "duplicated", "reordered", "corrupted",
                     "unlisted"):
             assert merged[key + "_packets"] == 0, (key, out)
         sent, there, told, open_ = [merged[k + "_packets"] for k in (
             "sent", "delivered", "reported", "unproven")]
-        assert sent > 5000 and sent == there + told + open_, out
-        # windows of two flows, frames not yet in a packet, three times
-        assert open_ < 3 * 2 * 2500, out
+        assert sent > 1600 * times and sent == there + told + open_, out
+        # windows of two flows, frames not yet in a packet, each time
+        assert open_ < times * 2 * 2500, out
         # nothing but the ledgers can tell
         assert net.judge(net.json(0), net.json(1))[2]["unproven_packets"] > \
             open_, out

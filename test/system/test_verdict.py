@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from reflit_test import Box, FIGURE1, REFLIT, case, main
+from reflit_test import Box, FIGURE1, FULL, REFLIT, case, main
 import reflit_test
 
 PLANTS = os.path.abspath(sys.argv[4])
@@ -157,7 +157,7 @@ def drops_are_reported(lcores, config, clients):
 def a_drop_on_an_lcore_is_told_to_its_source_and_reported():
     placements = ["0@0"]
     if os.cpu_count() > 1:
-        placements += ["0@0,1@1", "0@0,1@0,2@1"]
+        placements += ["0@0,1@0,2@1"] + ["0@0,1@1"] * FULL
     for lcores in placements:
         run = drops_are_reported(lcores, NO_RETRY, lambda box: [])
         run.check(0)

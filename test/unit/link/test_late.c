@@ -199,7 +199,7 @@ what_is_late_by_256_epochs_is_nothing(void **state)
 					 RL_FRAME_INIT, RL_FRAME_IDLE };
 
 	(void)state;
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(types); i += FEW(2)) {
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(types); i += SOME(2)) {
 		struct late l = { .type = types[i] };
 		struct bench b;
 
