@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "../figure1.h"
+#include "client_gen.h"
 #include "host_mem.h"
 #include "host_place.h"
 #include "proof.h"
@@ -536,6 +537,22 @@ memory_is_aligned_zeroed_and_given_back(void **state)
 	free(m);
 }
 
+static void
+an_order_waits_for_the_one_before_unless_nobody_takes_it(void **state)
+{
+	const struct client_gen_load load = { .packets = 5 };
+	struct client_gen g;
+
+	(void)state;
+	client_gen_init(&g, NULL);
+	assert_true(client_gen_done(&g));
+	assert_int_equal(client_gen_order(&g, &load, false), 0);
+	assert_false(client_gen_done(&g));
+	assert_int_equal(client_gen_order(&g, NULL, false), -EAGAIN);
+	assert_int_equal(client_gen_order(&g, NULL, true), 0);
+	assert_int_equal(g.ordered.packets, 5);
+}
+
 int
 main(void)
 {
@@ -574,6 +591,8 @@ main(void)
 			a_source_writes_down_spans_and_what_it_gave_up,
 			empty_proof),
 		cmocka_unit_test(memory_is_aligned_zeroed_and_given_back),
+		cmocka_unit_test(
+			an_order_waits_for_the_one_before_unless_nobody_takes_it),
 	};
 
 	return cmocka_run_group_tests_name("host", tests, NULL, NULL);

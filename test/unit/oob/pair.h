@@ -58,15 +58,15 @@ join(struct pair *p, int i, char *err)
 }
 
 static inline struct pair *
-pair_open_with(int sides, const char *user)
+pair_open_beside(int sides, const char *user, const char *others)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 	char more[200], err[RL_OOB_ERR_MAX];
 
 	assert_non_null(p);
 	p->etcd = fake_start();
-	snprintf(more, sizeof(more), "controller: { etcd = [\"%s\"]; %s };",
-		 fake_url(p->etcd), user);
+	snprintf(more, sizeof(more), "controller: { etcd = [\"%s\"%s]; %s };",
+		 fake_url(p->etcd), others, user);
 	if (user[0] != '\0')
 		fake_new_tokens(p->etcd, FAKE_INVALID);
 	p->cfg = oob_config(more);
@@ -74,6 +74,12 @@ pair_open_with(int sides, const char *user)
 		if (join(p, i, err) != 0)
 			fail_msg("%s", err);
 	return p;
+}
+
+static inline struct pair *
+pair_open_with(int sides, const char *user)
+{
+	return pair_open_beside(sides, user, "");
 }
 
 static inline struct pair *

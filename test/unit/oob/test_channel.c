@@ -180,6 +180,34 @@ a_recipe_reaches_all_and_late_comers(void **state)
 	pair_close(p);
 }
 
+/* A member says who it is; and while one server answers, no other is asked. */
+static void
+a_member_is_this_process_at_the_server_that_answers(void **state)
+{
+	struct fake_etcd *other = fake_start();
+	struct rl_oob_member m;
+	char host[256] = "", others[80], *value;
+	struct pair *p;
+
+	(void)state;
+	snprintf(others, sizeof(others), ", \"%s\"", fake_url(other));
+	p = pair_open_beside(2, "", others);
+	UNTIL(p, settled);
+	check_speaks(p);
+	assert_int_equal(fake_requests(other), 0);
+	assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+	value = fake_get(p->etcd, "/reflit/members/l");
+	assert_non_null(value);
+	assert_int_equal(rl_oob_member_read(value, strlen(value), &m), 0);
+	free(value);
+	assert_string_equal(m.host, host);
+	assert_int_equal(m.pid, getpid());
+	assert_int_not_equal(m.start, 0);
+	assert_true(strlen(m.boot) > 36);
+	pair_close(p);
+	fake_stop(other);
+}
+
 static bool
 both_watch(struct pair *p)
 {
@@ -290,6 +318,8 @@ main(void)
 		cmocka_unit_test(a_deposed_process_can_write_nothing),
 		cmocka_unit_test(an_etcd_that_does_not_answer_ends_the_rule_before_the_lease_does),
 		cmocka_unit_test(a_recipe_reaches_all_and_late_comers),
+		cmocka_unit_test(
+			a_member_is_this_process_at_the_server_that_answers),
 		cmocka_unit_test(a_watch_that_ends_restarts_and_misses_nothing),
 		cmocka_unit_test(numbers_grow_on_when_the_store_has_lost_its_data),
 		cmocka_unit_test(a_process_that_does_not_stand_is_not_elected),
