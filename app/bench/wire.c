@@ -163,6 +163,7 @@ measure(const struct bench_opts *o, struct rl_wire_dev *w, struct figures *fig)
 	double *v = calloc(SERIES * (size_t)o->reps, sizeof(*v));
 	const struct rl_phy_eth_params p = {
 		.port_id = w->dev.port_id,
+		.rx_queues = w->dev.queues,
 		.frame_bytes = w->frame_bytes,
 		.pool = w->pool,
 	};
@@ -261,7 +262,7 @@ open_port(const char *port, struct rl_wire_dev *w, char name[64])
 		return say_error(-EINVAL, "reflit-bench: --port %s: there is "
 				 "no such driver, or it refuses that%s\n", port,
 				 said);
-	ret = rl_wire_dev_open(w, name, 0, err, sizeof(err));
+	ret = rl_wire_dev_open(w, name, 0, 0, err, sizeof(err));
 	if (ret != 0)
 		fprintf(stderr, "reflit-bench: --port: %s\n", err);
 	return ret == 0 ? 0 : -EINVAL;

@@ -7,6 +7,7 @@
 
 #include "client_dev.h"
 #include "frame_check.h"
+#include "rl_phy_eth.h"
 
 /* Longest delay of pacing that is caught up. */
 #define PACE_SLACK_NS (1 * RL_NS_PER_MS)
@@ -209,8 +210,8 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 
 	if (c->rx_count == 0 && !c->closed) {
 		c->rx_head = 0;
-		c->rx_count = rte_eth_rx_burst(c->p.port_id, 0, c->rx,
-					       CLIENT_BURST);
+		c->rx_count = rl_ethdev_rx(c->p.port_id, c->p.rx_queues,
+					   &c->rx_next, c->rx, CLIENT_BURST);
 		c->c.rx_frames += c->rx_count;
 	}
 	while (c->rx_count > 0 && pace(c, now_ns)) {

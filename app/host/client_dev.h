@@ -33,8 +33,8 @@ struct rte_mempool;
 #define CLIENT_STALL_NS (20 * RL_NS_PER_MS)
 
 struct client_dev_params {
-	uint16_t port_id;	  /**< started, with one queue pair; or
-				       CLIENT_NO_PORT */
+	uint16_t port_id;	  /**< started; or CLIENT_NO_PORT */
+	uint16_t rx_queues;	  /**< that it receives by; it writes by one */
 	struct rte_mempool *pool; /**< for frames to write, with one segment
 				       each */
 	bool check;	   /**< frames come from a kernel, see frame_check.h */
@@ -80,6 +80,7 @@ struct client_dev {
 	struct rte_mbuf *rx[CLIENT_BURST]; /**< read, not sent */
 	uint16_t rx_head;
 	uint16_t rx_count;
+	uint16_t rx_next; /**< queue to be read next */
 	const struct rte_mbuf *rx_checked; /**< the next frame, if already
 						checked */
 	bool routed;	    /**< the next frame goes to to[next] .. to[end -

@@ -279,6 +279,7 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	const struct rl_phy_eth_params pp = {
 		.port_id = we->port_id,
 		.queue = we->queue,
+		.rx_queues = we->rx_queues,
 		.rx_ring = we->rx_ring,
 		.tx_ring = we->tx_ring,
 		.frame_bytes = we->frame_bytes != 0 ? we->frame_bytes

@@ -28,7 +28,8 @@ host_wires_bytes(const struct host_params *p)
 		for (int e = 0; e < 2; e++)
 			if (is_mine(p, p->cfg->wire[i].index, e))
 				bytes += rl_wire_dev_bytes(
-					end_port(&p->cfg->wire[i], e));
+					end_port(&p->cfg->wire[i], e),
+					p->cfg->wire[i].rx_queues[e]);
 	return bytes;
 }
 
@@ -56,14 +57,15 @@ open_end(struct host *h, uint32_t i, int end, char *err)
 			 "this process runs end %c of %s; give it an ethdev",
 			 "ab"[end], w->link);
 	else
-		ret = rl_wire_dev_open(d, end_port(w, end), w->mtu, why,
-				       sizeof(why));
+		ret = rl_wire_dev_open(d, end_port(w, end), w->mtu,
+				       w->rx_queues[end], why, sizeof(why));
 	if (ret == 0)
 		h->wires.end[2 * w->index + (uint32_t)end] =
 			(struct rl_wire_end){
 				.pool = d->pool,
 				.frame_bytes = d->frame_bytes,
 				.port_id = d->dev.port_id,
+				.rx_queues = d->dev.queues,
 				.syscalls = d->dev.live,
 			};
 	else

@@ -144,7 +144,8 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 					 cfg->attach[i].file,
 					 cfg->attach[i].line, name, path);
 		bytes += rl_frame_pool_bytes(
-			rl_netdev_frames(name) + read_ahead(args),
+			rl_netdev_frames(name, cfg->attach[i].rx_queues) +
+				read_ahead(args),
 			rl_netdev_bytes(name, max),
 			rl_driver_of(name)->hardware);
 	}
@@ -200,19 +201,20 @@ open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
 	  char *err, size_t len)
 {
 	const char *name = d->cfg->port;
-	const uint32_t frames = rl_netdev_frames(name) + read_ahead;
 	int ret = rl_netdev_find(&d->port, name);
+	uint32_t frames;
 
 	if (ret != 0) {
 		(void)rl_netdev_missing(name, err, len);
 		return ret;
 	}
 	limit_to_mtu(&d->port);
-	ret = rl_netdev_check_queues(&d->port, err, len);
+	ret = rl_netdev_check_queues(&d->port, d->cfg->rx_queues, err, len);
 	if (ret == 0)
 		ret = check_mtu(&d->port, max_bytes, err, len);
 	if (ret != 0)
 		return ret;
+	frames = rl_netdev_frames(name, d->port.queues) + read_ahead;
 	d->rx_pool = rl_netdev_pool(&d->port, "client", frames, max_bytes);
 	if (d->rx_pool == NULL)
 		return rl_refuse(err, len, -ENOMEM, "no memory for %u frames "

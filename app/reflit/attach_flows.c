@@ -176,6 +176,7 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 					: rl_topo_find_dev(t, d->cfg->dst);
 	struct client_dev_params p = {
 		.port_id = d->port.port_id,
+		.rx_queues = d->port.queues,
 		.pool = a->pool,
 		.check = d->port.live,
 		.rx_slot = d->port.rx_bytes,

@@ -361,15 +361,21 @@ static void
 show_attached(struct app *app, const struct attach_dev *d)
 {
 	const struct client_dev_counters *c = &d->client.c;
+	char text[32] = "";
 
+	if (d->port.queues > 1)
+		snprintf(text, sizeof(text), " by %u queues", d->port.queues);
 	facts_row(&app->facts,
-		  "  {port} at {endpoint}: read {rx_frames}, not taken: too long "
+		  "  {port} at {endpoint}: read {rx_frames}{by_queues}, not "
+		  "taken: too long "
 		  "{rx_oversize}, cut short {rx_cut}, refused {rx_refused}, "
 		  "missed {rx_missed}; written {tx_frames}, not written "
 		  "{tx_failed}{all_sent}\n",
 		  FACTS(FACT_T("port", d->cfg->port),
 			FACT_T("endpoint", d->cfg->endpoint),
+			FACT_N("rx_queues", d->port.queues),
 			FACT_N("rx_frames", c->rx_frames),
+			FACT_S("by_queues", text),
 			FACT_N("rx_oversize", c->rx_oversize),
 			FACT_N("rx_cut", c->rx_cut),
 			FACT_N("rx_refused", c->rx_refused),

@@ -465,7 +465,7 @@ wait_for_peer(const struct app *app, const char *vdev)
 static int
 on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 {
-	const struct app *app = ctx;
+	struct app *app = ctx;
 	char err[HOST_ERR_MAX] = "too long a --vdev";
 	const int ret = host_vdev(&app->cfg, app->process, vdev, buf, len, err);
 
@@ -487,6 +487,13 @@ with_eal(struct app *app)
 	int status = EXIT_UNUSABLE, ret;
 	uint32_t mb;
 
+	for (int i = 1; i < app->opt.eal_argc; i++) {
+		const char *vdev = app->opt.eal_argv[i];
+
+		host_vdev_plan(&app->cfg, app->process,
+			       vdev + (strncmp(vdev, "--vdev=", 7) == 0 ? 7
+									: 0));
+	}
 	if (attach_plan(&app->cfg, app->process, app->opt.eal_argc,
 			app->opt.eal_argv, &mb) != 0) {
 		free(ea);

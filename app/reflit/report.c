@@ -77,6 +77,7 @@ ports_json(const struct app *app)
 		json_object_set_new(o, "endpoint",
 				    json_string(d->cfg->endpoint));
 		json_object_set_new(o, "driver", json_string(d->port.driver));
+		set(o, "rx_queues", d->port.queues);
 		set(o, "rx_frames", c->rx_frames);
 		set(o, "rx_oversize", c->rx_oversize);
 		set(o, "rx_refused", c->rx_refused);

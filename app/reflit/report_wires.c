@@ -94,7 +94,7 @@ say_end(const struct app *app, uint32_t i, struct facts *f)
 
 	facts_row(f,
 		  "{link:-16} {device:-8} {port:-16} {iface:-10} "
-		  "{frame_bytes:5} {tx_frames:10} {rx_frames:10} "
+		  "{frame_bytes:5} {rx_queues:6} {tx_frames:10} {rx_frames:10} "
 		  "{rx_dropped:8} {verdicts}\n",
 		  FACTS(FACT_T("link", APP_LINK(app, link)),
 			FACT_T("device",
@@ -108,6 +108,7 @@ say_end(const struct app *app, uint32_t i, struct facts *f)
 			FACT_N("tx_errors", d->stats.tx_errors),
 			FACT_N("tx_backpressure", c->tx_backpressure),
 			FACT_N("tx_no_mbuf", c->tx_no_mbuf),
+			FACT_N("rx_queues", d->dev.queues),
 			FACT_N("rx_frames", c->rx_frames),
 			FACT_N("rx_bounced", c->rx_bounced),
 			FACT_N("rx_oversize", c->rx_oversize),
@@ -130,8 +131,9 @@ wires_say(const struct app *app, struct facts *f)
 {
 	facts_list(f, "wires");
 	if (facts_text(f))
-		printf("%-16s %-8s %-16s %-10s %5s %10s %10s %8s %10s %10s %10s\n",
-		       "link", "device", "port", "interface", "bytes", "tx frames",
+		printf("%-16s %-8s %-16s %-10s %5s %6s %10s %10s %8s %10s %10s "
+		       "%10s\n", "link", "device", "port", "interface",
+		       "bytes", "queues", "tx frames",
 		       "rx frames", "dropped", "flits", "to kernel", "nobody's");
 	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++)
 		if (end_of(app, i) != NULL)

@@ -15,8 +15,9 @@ struct rl_driver {
 	const char *name;  /**< its ports report it, too */
 	const char *alias; /**< alternative name for EAL */
 	const char *more;  /**< arguments, behind the port's name */
-	const char *one_queue; /**< requests one queue, if its arguments may
-				    request several that it all fills */
+	const char *queues; /**< argument that requests receive queues, which
+				 it all fills */
+	const char *single; /**< why it has one queue; NULL: it may have more */
 	const char *room; /**< requests longer buffers of its own */
 	uint32_t frames; /**< frames its pool needs: descriptors of a queue,
 			      frames in its owner's hands, the pool's caches */
@@ -37,5 +38,12 @@ bool rl_driver_is(const char *name, const char *driver);
  * @return whether it is there
  */
 bool rl_devarg(const char *args, const char *key, char *buf, size_t len);
+
+/**
+ * Any thread. Into @p buf: the list @p args with "key=value", for the value
+ * that it has or at its end. @return false: it is too long
+ */
+bool rl_devarg_set(char *buf, size_t len, const char *args, const char *key,
+		   unsigned int value);
 
 #endif /* RL_DRIVER_H */

@@ -54,14 +54,28 @@ rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes, bool dma)
 	return frames * (elt + sizeof(void *)) + (1u << 20);
 }
 
+/* Of addresses alone: fragments have no ports, and stay with their flow. */
+static uint64_t
+hash_of(const struct rte_eth_dev_info *info)
+{
+	return info->flow_type_rss_offloads & RTE_ETH_RSS_IP;
+}
+
+bool
+rl_ethdev_hashes(const struct rte_eth_dev_info *info)
+{
+	return hash_of(info) != 0;
+}
+
 /*
+ * Spread what it receives over several queues, if a device does so when asked.
  * Receive in several buffers, if the longest frame of the device exceeds one. No
  * interrupts for changes of the link: a driver that promises them answers from
  * memory, and with vmxnet3 and e1000 none came. rl_carrier.h asks often enough.
  */
 static void
-choose(uint16_t port_id, uint16_t mtu, struct rte_mempool *pool,
-       struct rte_eth_conf *conf)
+choose(uint16_t port_id, uint16_t queues, uint16_t mtu,
+       struct rte_mempool *pool, struct rte_eth_conf *conf)
 {
 	const uint32_t room =
 		rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
@@ -70,8 +84,13 @@ choose(uint16_t port_id, uint16_t mtu, struct rte_mempool *pool,
 	uint32_t over = OVERHEAD;
 
 	if (rte_eth_dev_get_name_by_port(port_id, name) != 0 ||
-	    !rl_driver_of(name)->hardware ||
 	    rte_eth_dev_info_get(port_id, &info) != 0)
+		return;
+	if (queues > 1 && rl_ethdev_hashes(&info)) {
+		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf->rx_adv_conf.rss_conf.rss_hf = hash_of(&info);
+	}
+	if (!rl_driver_of(name)->hardware)
 		return;
 	if (info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu)
 		over = info.max_rx_pktlen - info.max_mtu;
@@ -88,7 +107,7 @@ rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
 	uint16_t rx_desc = RING_DESC, tx_desc = RING_DESC;
 	int ret;
 
-	choose(port_id, mtu, pool, &conf);
+	choose(port_id, queues, mtu, pool, &conf);
 	*what = "configure";
 	ret = rte_eth_dev_configure(port_id, queues, queues, &conf);
 	if (ret != 0)
@@ -113,6 +132,21 @@ rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
 	}
 	*what = "start";
 	return rte_eth_dev_start(port_id);
+}
+
+uint16_t
+rl_ethdev_rx(uint16_t port_id, uint16_t queues, uint16_t *next,
+	     struct rte_mbuf *m[], uint16_t n)
+{
+	uint16_t got = 0;
+
+	for (uint16_t i = 0; i < queues && got == 0; i++) {
+		const uint16_t q = *next;
+
+		*next = q + 1 < queues ? q + 1 : 0;
+		got = rte_eth_rx_burst(port_id, q, m, n);
+	}
+	return got;
 }
 
 uint32_t

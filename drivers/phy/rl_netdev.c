@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/ethtool.h>
-#include <linux/filter.h>
-#include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <semaphore.h>
@@ -29,6 +27,7 @@
 #include "rl_netdev.h"
 #include "rl_phy_eth.h"
 #include "rl_refuse.h"
+#include "rl_sockets.h"
 #include "rl_unplug.h"
 
 #define SMALLEST_BUFFER 2048u
@@ -45,6 +44,8 @@
 #define PACKET_TX_HEAD 32u
 /* net_memif: a buffer, unless bsize= says otherwise. */
 #define MEMIF_BUFFER 2048u
+/* For each further queue: its descriptors; net_af_xdp fills so many. */
+#define QUEUE_FRAMES 2048u
 /*
  * More than any ring holds: an upper limit if frames arrive faster than they
  * are discarded.
@@ -52,9 +53,10 @@
 #define DISCARD_MAX (1u << 20)
 
 uint32_t
-rl_netdev_frames(const char *name)
+rl_netdev_frames(const char *name, unsigned int queues)
 {
-	return rl_driver_of(name)->frames;
+	return rl_driver_of(name)->frames +
+	       (RTE_MAX(queues, 1u) - 1) * QUEUE_FRAMES;
 }
 
 uint32_t
@@ -157,14 +159,36 @@ iface_flags(const char *iface, short *flags)
 }
 
 /* Queues over which a kernel interface spreads received frames. */
-static unsigned int
-iface_queues(const char *iface)
+static struct ethtool_channels
+channels(const char *iface)
 {
 	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
 	struct ifreq r = { .ifr_data = (char *)&c };
 
-	return iface_ask(iface, SIOCETHTOOL, &r) == 0
-		       ? c.combined_count + c.rx_count
+	if (iface_ask(iface, SIOCETHTOOL, &r) != 0)
+		c = (struct ethtool_channels){ .rx_count = 1 };
+	return c;
+}
+
+unsigned int
+rl_netdev_combined(const char *iface)
+{
+	return RTE_MAX(channels(iface).combined_count, 1u);
+}
+
+unsigned int
+rl_netdev_queues(const char *vdev)
+{
+	const struct rl_driver *k = rl_driver_of(vdev);
+	char text[RL_IFNAME];
+
+	if (k->single != NULL || k->queues == NULL)
+		return 1;
+	if (rl_devarg(vdev, k->queues, text, sizeof(text)))
+		return (unsigned int)strtoul(text, NULL, 10);
+	return rl_driver_is(vdev, "net_af_xdp") &&
+			       rl_devarg(vdev, "iface", text, sizeof(text))
+		       ? rl_netdev_combined(text)
 		       : 1;
 }
 
@@ -196,44 +220,13 @@ take_all(struct rl_netdev *d)
 	d->promiscuous = rte_eth_promiscuous_enable(d->port_id) == 0;
 }
 
-typedef void (*socket_fn)(int fd, void *ctx);
-
-/*
- * Visits all packet sockets of this process bound to an interface: drivers do
- * not expose them.
- */
-static void
-each_socket(const char *iface, socket_fn fn, void *ctx)
+static struct rl_sockets
+sockets(const struct rl_netdev *d)
 {
-	const int most = (int)sysconf(_SC_OPEN_MAX);
-	const unsigned int ifindex =
-		iface[0] == '\0' ? 0 : if_nametoindex(iface);
-
-	for (int fd = 0; ifindex != 0 && fd < RTE_MIN(most, 4096); fd++) {
-		struct sockaddr_ll at;
-		socklen_t n = sizeof(at);
-
-		if (getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
-		    at.sll_family == AF_PACKET &&
-		    at.sll_ifindex == (int)ifindex)
-			fn(fd, ctx);
-	}
-}
-
-/* PACKET_IGNORE_OUTGOING has no effect in a group of sockets (fanout). */
-static void
-take_no_outgoing(int fd, RL_UNUSED void *ctx)
-{
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	return (struct rl_sockets){
+		.iface = d->iface,
+		.xdp = strcmp(d->kind->name, "net_af_xdp") == 0,
 	};
-	const struct sock_fprog prog = { RTE_DIM(f), f };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 
 /*
@@ -244,13 +237,14 @@ take_no_outgoing(int fd, RL_UNUSED void *ctx)
 static void
 begin(struct rl_netdev *d)
 {
+	const struct rl_sockets of = sockets(d);
 	struct rte_mbuf *m[32];
-	uint16_t n;
+	uint16_t n, q = 0;
 
-	each_socket(d->iface, take_no_outgoing, NULL);
+	rl_sockets_begin(&of);
 	take_all(d);
 	while (d->kind->leaks && d->discarded < DISCARD_MAX &&
-	       (n = rte_eth_rx_burst(d->port_id, 0, m, RTE_DIM(m))) != 0) {
+	       (n = rl_ethdev_rx(d->port_id, d->queues, &q, m, 32)) != 0) {
 		rte_pktmbuf_free_bulk(m, n);
 		d->discarded += n;
 	}
@@ -266,7 +260,7 @@ rl_netdev_start(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
 	int ret;
 
 	rl_hush_begin(&hush);
-	ret = rl_ethdev_start(d->port_id, 1, pool, mtu, &what);
+	ret = rl_ethdev_start(d->port_id, d->queues, pool, mtu, &what);
 	(void)rl_hush_end(&hush, said);
 	if (ret == 0)
 		begin(d);
@@ -289,32 +283,76 @@ rl_netdev_pool(const struct rl_netdev *d, const char *of, uint32_t frames,
 			     d->kind->hardware);
 }
 
-int
-rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
+/* A driver that fills queues only if it is configured to. */
+static int
+check_hash(const struct rl_netdev *d, const struct rte_eth_dev_info *info,
+	   char *err, size_t len)
 {
+	if (d->queues > info->max_rx_queues)
+		return rl_refuse(err, len, -ENOTSUP, "%s: rx_queues = %u, and "
+				 "%s has at most %u; ask for less", d->name,
+				 d->queues, d->driver, info->max_rx_queues);
+	if (d->queues > 1 && !rl_ethdev_hashes(info))
+		return rl_refuse(err, len, -ENOTSUP, "%s: rx_queues = %u, and "
+				 "%s spreads no frames over queues; leave "
+				 "rx_queues out", d->name, d->queues,
+				 d->driver);
+	return 0;
+}
+
+/* An interface of net_af_xdp whose queues are not all served. */
+static int
+check_iface(const struct rl_netdev *d, char *err, size_t len)
+{
+	const struct ethtool_channels c = channels(d->iface);
+	const unsigned int n = c.combined_count + c.rx_count;
+	char how[96];
+
+	if (n <= d->queues)
+		return 0;
+	if (c.combined_count > d->queues)
+		snprintf(how, sizeof(how), "give it queue_count=%u and no "
+					   "rx_queues, or ethtool -L %s "
+					   "combined %u", n, d->iface,
+			 d->queues);
+	else
+		snprintf(how, sizeof(how), "ethtool -L %s rx 1 tx 1 (veth: at "
+					   "both ends)", d->iface);
+	return rl_refuse(err, len, -ENOTSUP, "%s: %s spreads its frames over "
+			 "%u queues, and its driver reads %u; %s", d->name,
+			 d->iface, n, d->queues, how);
+}
+
+int
+rl_netdev_check_queues(struct rl_netdev *d, unsigned int asked, char *err,
+		       size_t len)
+{
+	const struct rl_driver *k = d->kind;
 	struct rte_eth_dev_info info;
 	char tso[8];
-	unsigned int n;
+	unsigned int fills;
 
-	if (d->kind->one_queue == NULL)
-		return 0;
 	if (rl_devarg(d->vdev, "tso", tso, sizeof(tso)) && tso[0] != '0')
 		return rl_refuse(err, len, -ENOTSUP, "%s: tso=%s has a machine "
 				 "send frames longer than any packet; give it "
 				 "tso=0", d->name, tso);
 	if (rte_eth_dev_info_get(d->port_id, &info) != 0)
 		info.max_rx_queues = 1;
-	n = strcmp(d->kind->name, "net_af_xdp") == 0 ? iface_queues(d->iface)
-						     : 1;
-	if (info.max_rx_queues > 1)
-		snprintf(err, len, "%s: its frames are spread over %u queues, "
-				   "and one is read; give it %s", d->name,
-			 info.max_rx_queues, d->kind->one_queue);
-	else if (n > 1)
-		snprintf(err, len, "%s: %s spreads its frames over %u queues, "
-				   "and one is read; ethtool -L %s combined 1",
-			 d->name, d->iface, n, d->iface);
-	return info.max_rx_queues > 1 || n > 1 ? -ENOTSUP : 0;
+	fills = k->queues != NULL ? RTE_MAX(info.max_rx_queues, 1u) : 1;
+	d->queues = (uint16_t)RTE_MAX(asked, fills);
+	if (k->single != NULL && d->queues > 1)
+		return rl_refuse(err, len, -ENOTSUP, "%s: it can have one "
+				 "queue, not %u: %s; %s", d->name, d->queues,
+				 k->single, asked > 1 ? "leave rx_queues out"
+						      : "give it one rx_pcap=");
+	if (k->queues == NULL)
+		return check_hash(d, &info, err, len);
+	if (asked != 0 && asked != fills)
+		return rl_refuse(err, len, -ENOTSUP, "%s: rx_queues = %u, and "
+				 "%s=%u spreads its frames over %u; say one "
+				 "of the two", d->name, asked, k->queues, fills,
+				 fills);
+	return sockets(d).xdp ? check_iface(d, err, len) : 0;
 }
 
 /* A driver may write to a peer that has gone: no reason to end the run. */
@@ -413,6 +451,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 
 	*d = (struct rl_netdev){
 		.name = name,
+		.queues = 1,
 		.rx_bytes = UINT32_MAX,
 		.tx_bytes = UINT32_MAX,
 	};
@@ -492,6 +531,7 @@ open_again(struct rl_netdev *d, struct rte_mempool *pool, uint16_t mtu,
 	if (ret != 0)
 		return rl_refuse(err, len, ret, "%s%s", strerror(-ret), said);
 	now.before = d->before;
+	now.queues = d->queues;
 	*d = now;
 	ret = rl_netdev_start(d, pool, mtu, err, len);
 	if (ret != 0)
@@ -525,27 +565,6 @@ rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes)
 			       (d->asks_socket ? PACKET_RX_HEAD : 0));
 }
 
-/* What a socket has dropped since the last query. */
-static void
-ask_socket(int fd, void *ctx)
-{
-	struct tpacket_stats st;
-	socklen_t n = sizeof(st);
-	uint64_t *drops = ctx;
-
-	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &st, &n) == 0)
-		*drops += st.tp_drops;
-}
-
-/* Flushes a socket's ring, to find out whether it is empty. */
-static void
-ask_to_send(int fd, void *ctx)
-{
-	bool *all = ctx;
-
-	*all &= sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0;
-}
-
 /*
  * Frames that net_af_packet could not write stay in its ring, and go out once
  * the interface is up again. Frames that are too long are lost.
@@ -553,23 +572,22 @@ ask_to_send(int fd, void *ctx)
 static uint64_t
 not_written(struct rl_netdev *d, uint64_t errors)
 {
-	bool all = true;
+	const struct rl_sockets of = sockets(d);
 
-	if (d->asks_socket && errors != d->written_late) {
-		each_socket(d->iface, ask_to_send, &all);
-		if (all && iface_mtu(d->iface) >= d->mtu)
-			d->written_late = errors;
-	}
+	if (d->asks_socket && errors != d->written_late &&
+	    rl_sockets_flush(&of) && iface_mtu(d->iface) >= d->mtu)
+		d->written_late = errors;
 	return errors - d->written_late;
 }
 
 void
 rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st)
 {
+	const struct rl_sockets of = sockets(d);
 	struct rte_eth_stats eth;
 
-	if (d->asks_socket)
-		each_socket(d->iface, ask_socket, &d->socket_missed);
+	if (d->live)
+		d->socket_missed = rl_sockets_missed(&of, d->socket_missed);
 	*st = d->before;
 	st->missed += d->socket_missed;
 	st->discarded += d->discarded;

@@ -41,8 +41,9 @@ struct rl_netdev {
 	char iface[RL_IFNAME];	/**< kernel interface behind it, or empty */
 	char driver[32];
 	uint16_t port_id;
+	uint16_t queues;   /**< that it receives by, see check_queues */
 	bool live;	   /**< its frames come from a kernel */
-	bool asks_socket;  /**< only its socket knows what it misses */
+	bool asks_socket;  /**< only its socket knows what it has sent */
 	bool promiscuous;  /**< set by us: undone at the end */
 	uint32_t mtu;	   /**< of the interface; 0: none, or not known */
 	uint32_t mtu_max;  /**< that its driver sets */
@@ -57,8 +58,21 @@ struct rl_netdev {
 	struct rl_netdev_stats before; /**< of ethdevs that were let go */
 };
 
-/** Any thread, even before EAL. Frames that a pool for this port needs. */
-uint32_t rl_netdev_frames(const char *name);
+/**
+ * Any thread, even before EAL. Receive queues that a port fills by its
+ * arguments @p vdev; of net_af_xdp, if they say none, all that its interface
+ * has.
+ */
+unsigned int rl_netdev_queues(const char *vdev);
+
+/** Any thread. Queues of an interface that a port of net_af_xdp may have. */
+unsigned int rl_netdev_combined(const char *iface);
+
+/**
+ * Any thread, even before EAL. Frames that a pool for this port needs, with so
+ * many receive queues (0: one).
+ */
+uint32_t rl_netdev_frames(const char *name, unsigned int queues);
 
 /**
  * Any thread, even before EAL. Bytes that each buffer of such a pool needs, for
@@ -87,18 +101,20 @@ bool rl_netdev_fits(const struct rl_netdev *d, uint32_t frame_bytes);
 uint32_t rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes);
 
 /**
- * Control thread. Checks that all queues over which its frames are spread can
- * be read: that it has one; and that no frame is too long by its arguments.
+ * Control thread. Checks that all queues over which its frames are spread are
+ * read, and sets d->queues; and that no frame is too long by its arguments.
+ * @p asked: queues that the fabric file wants; 0: what the driver fills.
  * @return 0; -ENOTSUP with one line in @p err
  */
-int rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len);
+int rl_netdev_check_queues(struct rl_netdev *d, unsigned int asked, char *err,
+			   size_t len);
 
 /** Control thread. A pool for it, called @p of and its number; see above. */
 struct rte_mempool *rl_netdev_pool(const struct rl_netdev *d, const char *of,
 				   uint32_t frames, uint32_t frame_bytes);
 
 /**
- * Control thread. Starts it with one queue, see rl_ethdev_start(). It accepts
+ * Control thread. Starts it with d->queues, see rl_ethdev_start(). It accepts
  * frames for all addresses from now on, except those sent by this machine;
  * frames that waited are discarded and counted.
  * @return 0; -errno with one line in @p err

@@ -105,12 +105,17 @@ wire_tx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
 }
 
 static uint16_t
-wire_rx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
+wire_rx(struct rl_phy_eth *phy, struct rte_mbuf *m[], uint16_t n)
 {
+	const struct rl_phy_eth_params *p = &phy->p;
+
 	if (p->rx_ring != NULL)
 		return (uint16_t)rte_ring_dequeue_burst(p->rx_ring, (void **)m,
 							n, NULL);
-	n = rte_eth_rx_burst(p->port_id, p->queue, m, n);
+	n = rl_likely(p->rx_queues <= 1)
+		    ? rte_eth_rx_burst(p->port_id, p->queue, m, n)
+		    : rl_ethdev_rx(p->port_id, p->rx_queues, &phy->rx_next, m,
+				   n);
 	rl_tsan_get(&rl_phy_eth_ops);
 	return n;
 }
@@ -230,7 +235,7 @@ rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
 {
 	struct rte_mbuf *m[RL_PHY_BURST];
 	const unsigned int got =
-		wire_rx(&phy->p, m,
+		wire_rx(phy, m,
 			(uint16_t)RTE_MIN(n, (unsigned int)RL_PHY_BURST));
 	unsigned int kept = 0;
 

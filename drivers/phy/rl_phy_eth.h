@@ -3,9 +3,9 @@
 #define RL_PHY_ETH_H
 
 /**
- * @file An ethdev as the wire of a port [PHY-1]: one queue pair of it. (Or a
- * pair of bare rings, for fabrics with more links than DPDK has ethdev
- * numbers.)
+ * @file An ethdev as the wire of a port [PHY-1]: one queue pair of it, or one
+ * transmit queue and all that it receives by. (Or a pair of bare rings, for
+ * fabrics with more links than DPDK has ethdev numbers.)
  *
  * Transmit: the port writes each frame into a fresh mbuf, out of its replay
  * buffer; after rte_eth_tx_burst() the mbuf is the driver's and is never read
@@ -24,6 +24,7 @@
 #include "rl_role.h"
 #include "rl_tap.h"
 
+struct rte_eth_dev_info;
 struct rte_mbuf;
 struct rte_mempool;
 struct rte_ring;
@@ -33,6 +34,7 @@ struct rte_ring;
 struct rl_phy_eth_params {
 	uint16_t port_id;
 	uint16_t queue;
+	uint16_t rx_queues; /**< more than 1: receives from all of them */
 	struct rte_ring *rx_ring;  /**< both NULL: use the ethdev */
 	struct rte_ring *tx_ring;  /**< of it */
 	uint32_t frame_bytes;	   /**< largest frame, either way */
@@ -58,6 +60,7 @@ struct rl_phy_eth {
 	uint32_t data_at; /* of a frame in an mbuf of the pool, from its start */
 	uint16_t npending;
 	uint16_t nspare;
+	uint16_t rx_next; /**< queue to be read next, if several */
 	_Atomic(struct rl_tap *) tap; /**< of arriving frames; NULL: none */
 	struct rl_phy_eth_counters c;
 	uint8_t *bounce; /**< RL_PHY_BURST buffers */
@@ -82,14 +85,27 @@ size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes, bool dma);
 
 /**
  * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
- * and starts it. @p mtu: to be set, 0: leave it; a device without this setting
- * keeps its own.
+ * and starts it. A device that hashes (rl_ethdev_hashes()) spreads what it
+ * receives over several. @p mtu: to be set, 0: leave it; a device without this
+ * setting keeps its own.
  *
  * @return 0 or the -errno of the driver, with *what set to the step that
  *   failed
  */
 int rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
 		    uint16_t mtu, const char **what);
+
+/** Control thread. Whether it can spread frames by the hash of IP addresses. */
+bool rl_ethdev_hashes(const struct rte_eth_dev_info *info);
+
+/**
+ * The port's lcore. A burst from the next of @p queues receive queues that has
+ * frames; *next is the queue to begin with. Frames that came by one queue keep
+ * their order.
+ * @return frames in @p m, up to @p n
+ */
+uint16_t rl_ethdev_rx(uint16_t port_id, uint16_t queues, uint16_t *next,
+		      struct rte_mbuf *m[], uint16_t n);
 
 /**
  * Control thread. Largest frame of a started ethdev, by its MTU.

@@ -14,9 +14,9 @@
 #include "rl_wire_dev.h"
 
 size_t
-rl_wire_dev_bytes(const char *name)
+rl_wire_dev_bytes(const char *name, unsigned int rx_queues)
 {
-	return rl_frame_pool_bytes(rl_netdev_frames(name),
+	return rl_frame_pool_bytes(rl_netdev_frames(name, rx_queues),
 				   rl_netdev_bytes(name, RL_FRAME_BYTES_MAX),
 				   rl_driver_of(name)->hardware);
 }
@@ -74,7 +74,7 @@ size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 static int
 make_pool(struct rl_wire_dev *w, char *err, size_t len)
 {
-	const uint32_t frames = rl_netdev_frames(w->dev.name);
+	const uint32_t frames = rl_netdev_frames(w->dev.name, w->dev.queues);
 
 	w->pool = rl_netdev_pool(&w->dev, "wire", frames, w->frame_bytes);
 	if (w->pool != NULL)
@@ -103,7 +103,7 @@ watch(struct rl_wire_dev *w)
 
 int
 rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
-		 char *err, size_t len)
+		 unsigned int rx_queues, char *err, size_t len)
 {
 	int ret;
 
@@ -114,7 +114,7 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		(void)rl_netdev_missing(name, err, len);
 		return ret;
 	}
-	ret = rl_netdev_check_queues(&w->dev, err, len);
+	ret = rl_netdev_check_queues(&w->dev, rx_queues, err, len);
 	if (ret == 0)
 		ret = check_mtu(w, mtu, err, len);
 	if (ret == 0)

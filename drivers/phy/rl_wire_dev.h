@@ -29,21 +29,25 @@ struct rl_wire_dev {
 	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
 };
 
-/** Any thread, even before EAL. Memory of one end, at most. */
-size_t rl_wire_dev_bytes(const char *name);
+/**
+ * Any thread, even before EAL. Memory of one end with so many receive queues
+ * (0: one), at most.
+ */
+size_t rl_wire_dev_bytes(const char *name, unsigned int rx_queues);
 
 /**
  * Control thread, after rte_eal_init().
  *
  * @param mtu  bytes behind the Ethernet header; 0: the most that the interface
  *   and the driver support
+ * @param rx_queues  see rl_netdev_check_queues()
  * @param err  @p len bytes: one line on failure
  * @return 0; -ENODEV (no such port), -EMSGSIZE (the MTU is too small for a
  *   flit, or larger than what the interface carries), -ENOMEM, or the driver's
  *   -errno; rl_wire_dev_close() is due in either case
  */
 int rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
-		     char *err, size_t len);
+		     unsigned int rx_queues, char *err, size_t len);
 
 /**
  * Control thread. Its device was pulled out, or is to be, or its peer has gone:

@@ -22,6 +22,7 @@ struct rl_wire_end {
 	uint32_t frame_bytes; /**< 0: as planned by the caller */
 	uint16_t port_id;
 	uint16_t queue;
+	uint16_t rx_queues; /**< see struct rl_phy_eth_params */
 	bool syscalls; /**< each burst costs a system call: rl_phy.syscalls */
 	struct rte_ring *rx_ring; /**< both NULL if there is an ethdev */
 	struct rte_ring *tx_ring;

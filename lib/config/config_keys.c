@@ -424,6 +424,8 @@ static const struct rl_config_key keys[] = {
 	TEXT("attach", rl_attach, port, REQUIRED, "name of the ethdev"),
 	TEXT("attach", rl_attach, dst, "the other endpoint, if there are two",
 	     "endpoint that frames read from the port go to"),
+	FIELD("attach", rl_attach, rx_queues, "queues", 1, RL_RX_QUEUES_MAX,
+	      "all that its driver fills", "receive queues of the port"),
 
 	SUB("link_settings", "links", RL_KEY_TEXT, "", 1, 2 * RL_NAME_MAX + 7,
 	    REQUIRED, "\"isl\", \"endpoint\", or the name of a link"),
@@ -433,9 +435,11 @@ static const struct rl_config_key keys[] = {
 	     "ethdev at the end that `links` names first"),
 	TEXT("wires", rl_wire, b, "another process's",
 	     "ethdev at the other end"),
-	FIELD("wires", rl_wire, mtu, "bytes", 68, 65535,
-	      "the interface's own",
+	FIELD("wires", rl_wire, mtu, "bytes", 68, 65535, "the interface's own",
 	      "bytes of a frame behind its Ethernet header"),
+	SUB("wires", "rx_queues", RL_KEY_NUMBERS, "queues", 1, RL_RX_QUEUES_MAX,
+	    "all that its driver fills",
+	    "receive queues of an ethdev: one number, or one for each end"),
 
 	TEXT("processes", rl_process, name, REQUIRED, "name of the process"),
 	SUB("processes", "devices", RL_KEY_NAMES, "", 0, 0, REQUIRED,
@@ -447,8 +451,7 @@ static const struct rl_config_key keys[] = {
 	SUB("networks", "stations", RL_KEY_NAMES, "", 0, 0, "none",
 	    "stations that stay, \"MAC ENDPOINT\" or \"MAC/VLAN ENDPOINT\""),
 	FIELD("networks", rl_network, ageing_ns, "ns", 1, DAY_NS,
-	      "300000000000",
-	      "silence after which a station is forgotten"),
+	      "300000000000", "silence after which a station is forgotten"),
 
 	SUB("lcores", "place", RL_KEY_GROUPS, "", 0, 0, "automatic",
 	    "roles, and the lcores that run them"),

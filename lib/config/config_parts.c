@@ -160,6 +160,21 @@ check_port(struct cfg_ctx *c, const config_setting_t *e,
 }
 
 static int
+read_rx_queues(struct cfg_ctx *c, const config_setting_t *e, struct rl_wire *w)
+{
+	const config_setting_t *s = config_setting_get_member(e, "rx_queues");
+	const int n = s == NULL ? 0 : cfg_length(s);
+
+	if (s != NULL && n != 1 && n != 2)
+		return cfg_error_at(c, s, "wires.rx_queues has %d numbers; give "
+					  "one, or one for each end", n);
+	for (unsigned int end = 0; s != NULL && end < 2; end++)
+		w->rx_queues[end] =
+			(uint16_t)cfg_element(s, n == 1 ? 0 : end);
+	return 0;
+}
+
+static int
 read_wire(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
 	  struct rl_config *cfg)
 {
@@ -170,6 +185,8 @@ read_wire(struct cfg_ctx *c, const config_setting_t *e, uint32_t i,
 	int64_t link;
 
 	cfg_note(c, e, &w->line, &w->file);
+	if (ret == 0)
+		ret = read_rx_queues(c, e, w);
 	if (ret != 0)
 		return ret;
 	link = rl_topo_find_link(&cfg->topo, w->link, &n);

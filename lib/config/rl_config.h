@@ -24,6 +24,7 @@
 #define RL_PROCESSES_MAX 64
 #define RL_NETWORKS_MAX 64
 #define RL_STATIONS_MAX 256
+#define RL_RX_QUEUES_MAX 64
 
 /**
  * An ethdev as the client of an endpoint. `file` and `line` are its place in
@@ -34,6 +35,7 @@ struct rl_attach {
 	char endpoint[RL_NAME_MAX];
 	char port[64];		/**< ethdev name */
 	char dst[RL_NAME_MAX];	/**< where its frames go; empty: no input */
+	uint16_t rx_queues;	/**< 0: as many as its frames are spread over */
 	uint32_t line;
 	const char *file;
 };
@@ -58,6 +60,7 @@ struct rl_wire {
 	char a[64];
 	char b[64];
 	uint32_t mtu;	/**< 0: the interface's own */
+	uint16_t rx_queues[2]; /**< of a, of b; as in struct rl_attach */
 	uint32_t index; /**< of the link */
 	uint32_t line;
 	const char *file;

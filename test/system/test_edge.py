@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What enters at a port is what came in at it, and all of that: nothing of
 other interfaces, nothing that the machine sends itself [PHY-10], no queue that
-nobody reads [PHY-9]."""
+nobody reads [PHY-9] (test_queues.py: those that are read)."""
 import re
 import socket
 import struct
@@ -11,7 +11,6 @@ import threading
 import time
 
 from reflit_test import Box, FIGURE1, REFLIT, case, main
-from spaces import Space, ip
 from veth_pairs import CONFIG, Pairs, receive, run_with, udp
 
 STRANGE = b"\2\0\0\0\0\2\2\0\0\0\0\1\x88\xb7" + bytes(200)
@@ -147,39 +146,25 @@ networks = ( { name = "lan"; members = ["e0", "e1"]; } );
 
 
 @case
-def a_port_that_spreads_its_frames_over_queues_is_refused():
-    with Pairs() as pairs, Box() as box:
-        refused(run_with(pairs, "net_af_packet", None, ",qpairs=2"),
-                "2 queues", "qpairs=1")
-        wires = FIGURE1 + """
-wires = ( { link = "s0-s1#0"; a = "eth_af_packet0"; b = "eth_af_packet1"; } );
-"""
-        refused(box.run((), pairs.vdevs("eth_af_packet", ",qpairs=4"), wires),
-                "wires: ", "4 queues", "qpairs=1")
-        refused(box.run((), ["--vdev=net_vhost0,queues=2,iface="
-                             + box.path("s")], one("net_vhost0")),
-                "2 queues", "queues=1")
+def queues_that_nobody_would_read_are_refused():
     with Box() as box:
         # an empty capture, twice
         head = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
-        for name in ("a", "b"):
-            box.write(name, head)
-        refused(box.run((), ["--vdev=net_pcap0,rx_pcap=%s,rx_pcap=%s" % (
-            box.path("a"), box.path("b"))], one("net_pcap0")),
-                "2 queues", "one rx_pcap=")
-
-
-@case
-def an_interface_that_spreads_its_frames_over_queues_is_refused_to_af_xdp():
-    with Space(cables=0) as net, Box() as box:
-        ip("-n", net.ns, "link", "add", "q0", "numrxqueues", "4",
-           "numtxqueues", "4", "type", "veth", "peer", "name", "q1",
-           "numrxqueues", "4", "numtxqueues", "4")
-        for dev in ("q0", "q1"):
-            ip("-n", net.ns, "link", "set", dev, "up")
-        refused(box.run((), ["--vdev=net_af_xdp0,iface=q0"],
-                        one("net_af_xdp0"), wrap=net.wrap),
-                "4 queues", "ethtool -L q0 combined 1")
+        two = ["rx_pcap=" + box.write(name, head) for name in ("a", "b")]
+        for vdev, asked, words in (
+                ("net_pcap0," + ",".join(two), 0,
+                 ("one queue, not 2: each file is one; give it one rx_pcap=",)),
+                ("net_pcap0," + two[0], 2, ("leave rx_queues out",)),
+                ("net_ring0", 2, ("rx_queues = 2, and net_ring spreads no ",)),
+                ("net_ring0", 17, ("net_ring has at most 16; ask for less",)),
+                ("net_vhost0,queues=2,iface=" + box.path("s"), 3,
+                 ("rx_queues = 3, and queues=2 spreads its frames over 2",))):
+            name = vdev.split(",")[0]
+            config = one(name)
+            if asked:
+                config = config.replace("dst", "rx_queues = %d; dst" % asked)
+            refused(box.run((), ["--vdev=" + vdev], config),
+                    "attach: %s: " % name, *words)
 
 
 @case

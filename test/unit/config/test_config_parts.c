@@ -38,6 +38,41 @@ wires_find_their_links_and_processes_their_devices(void **state)
 	config_drop(cfg);
 }
 
+/* [PHY-9] */
+static void
+queues_are_left_to_the_port_or_given_by_end(void **state)
+{
+	static const struct {
+		const char *key;
+		uint16_t queues[2];
+	} tab[] = {
+		{ "", { 0, 0 } },
+		{ "rx_queues = 1;", { 1, 1 } },
+		{ "rx_queues = 64;", { 64, 64 } },
+		{ "rx_queues = [3];", { 3, 3 } },
+		{ "rx_queues = [4, 2];", { 4, 2 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(tab); i++) {
+		struct rl_config *cfg;
+		char text[1024];
+
+		snprintf(text, sizeof(text),
+			 FIGURE_1 "wires = ( { link = \"e0-s0\"; a = \"x\"; "
+				  "b = \"y\"; %s } );\nattach = ( { endpoint "
+				  "= \"e0\"; port = \"p\"; %s } );\n",
+			 tab[i].key, strchr(tab[i].key, '[') ? "" : tab[i].key);
+		cfg = config_take(text);
+		assert_int_equal(cfg->wire[0].rx_queues[0], tab[i].queues[0]);
+		assert_int_equal(cfg->wire[0].rx_queues[1], tab[i].queues[1]);
+		if (strchr(tab[i].key, '[') == NULL)
+			assert_int_equal(cfg->attach[0].rx_queues,
+					 tab[i].queues[0]);
+		config_drop(cfg);
+	}
+}
+
 static void
 one_process_runs_all_if_the_file_names_none(void **state)
 {
@@ -110,6 +145,21 @@ static const struct {
 	 "port x is attached to e0, in line 8"},
 	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
 		  "\"y\"; mtu = 20; } );", 8, "20 is out of range"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; rx_queues = 0; } );", 8,
+	 "0 is out of range; use 1 to 64"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; rx_queues = [1, 65]; } );", 8,
+	 "65 is out of range; use 1 to 64"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; rx_queues = [1, 2, 3]; } );", 8,
+	 "wires.rx_queues has 3 numbers; give one, or one for each end"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; rx_queues = []; } );", 8, "has 0 numbers"},
+	{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; "
+		  "rx_queues = 0; } );", 8, "0 is out of range; use 1 to 64"},
+	{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; "
+		  "rx_queues = 65; } );", 8, "65 is out of range; use 1 to 64"},
 	{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\", "
 		  "\"e9\"]; } );", 8, "no device is called e9"},
 	{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\"]; "
@@ -257,6 +307,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wires_find_their_links_and_processes_their_devices),
+		cmocka_unit_test(queues_are_left_to_the_port_or_given_by_end),
 		cmocka_unit_test(one_process_runs_all_if_the_file_names_none),
 		cmocka_unit_test(ports_on_a_network_have_no_destination),
 		cmocka_unit_test(what_cannot_be_is_refused_at_its_line),
