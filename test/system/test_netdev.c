@@ -27,15 +27,15 @@ static void
 a_port_is_known_by_how_its_name_begins(void **state)
 {
 	static const struct {
-		const char *port, *name, *one_queue, *room;
+		const char *port, *name, *queues, *room;
 		uint32_t frames;
 		bool live, leaks, tells, hardware;
 	} row[] = {
-		{ "net_af_packet3", "net_af_packet", "qpairs=1", "framesz=",
+		{ "net_af_packet3", "net_af_packet", "qpairs", "framesz=",
 		  2048, true, true, false, false },
-		{ "eth_af_packet3", "net_af_packet", "qpairs=1", "framesz=",
+		{ "eth_af_packet3", "net_af_packet", "qpairs", "framesz=",
 		  2048, true, true, false, false },
-		{ "net_af_xdp0", "net_af_xdp", "queue_count=1", NULL, 8192,
+		{ "net_af_xdp0", "net_af_xdp", "queue_count", NULL, 8192,
 		  true, true, false, false },
 		{ "net_tap0", "net_tap", NULL, NULL, 2048, false, false, false,
 		  false },
@@ -43,11 +43,11 @@ a_port_is_known_by_how_its_name_begins(void **state)
 		  false },
 		{ "net_memif1", "net_memif", NULL, "bsize=", 2048, false, false,
 		  true, false },
-		{ "eth_vhost1", "net_vhost", "queues=1", NULL, 2048, false,
+		{ "eth_vhost1", "net_vhost", "queues", NULL, 2048, false,
 		  false, false, false },
 		{ "virtio_user0", "net_virtio_user", NULL, NULL, 2048, false,
 		  false, true, false },
-		{ "eth_pcap0", "net_pcap", "one rx_pcap=", NULL, 2048, false,
+		{ "eth_pcap0", "net_pcap", "rx_pcap", NULL, 2048, false,
 		  false, false, false },
 		{ "net_ring0", "net_", NULL, NULL, 2048, false, false, false,
 		  false },
@@ -62,15 +62,15 @@ a_port_is_known_by_how_its_name_begins(void **state)
 		const struct rl_driver *d = rl_driver_of(row[i].port);
 
 		assert_string_equal(d->name, row[i].name);
-		if (row[i].one_queue == NULL)
-			assert_null(d->one_queue);
+		if (row[i].queues == NULL)
+			assert_null(d->queues);
 		else
-			assert_string_equal(d->one_queue, row[i].one_queue);
+			assert_string_equal(d->queues, row[i].queues);
 		if (row[i].room == NULL)
 			assert_null(d->room);
 		else
 			assert_string_equal(d->room, row[i].room);
-		assert_int_equal(rl_netdev_frames(row[i].port), row[i].frames);
+		assert_int_equal(rl_netdev_frames(row[i].port, 0), row[i].frames);
 		assert_int_equal(d->live, row[i].live);
 		assert_int_equal(d->leaks, row[i].leaks);
 		assert_int_equal(d->tells, row[i].tells);
@@ -174,7 +174,7 @@ a_port_that_is_not_there_is_asked_for_as_EAL_takes_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(row); i++) {
-		assert_int_equal(rl_wire_dev_open(&w, row[i].port, 0, err,
+		assert_int_equal(rl_wire_dev_open(&w, row[i].port, 0, 0, err,
 						  sizeof(err)),
 				 -ENODEV);
 		assert_string_equal(err, row[i].why);
@@ -223,7 +223,7 @@ a_frame_is_as_long_as_mtu_and_driver_allow(void **state)
 		int ret;
 
 		assert_int_equal(rte_vdev_init(size[i].port, size[i].args), 0);
-		ret = rl_wire_dev_open(&w, size[i].port, size[i].mtu, err,
+		ret = rl_wire_dev_open(&w, size[i].port, size[i].mtu, 0, err,
 				       sizeof(err));
 		if (size[i].frame_bytes == 0) {
 			assert_int_equal(ret, -EMSGSIZE);
@@ -294,20 +294,21 @@ a_port_that_is_not_wholly_read_is_refused(void **state)
 	assert_non_null(mkdtemp(dir));
 	d.kind = rl_driver_of(d.name);
 	strcpy(d.vdev, "net_vhost0,iface=x,tso=1");
-	assert_int_equal(rl_netdev_check_queues(&d, err, sizeof(err)), -ENOTSUP);
+	assert_int_equal(rl_netdev_check_queues(&d, 0, err, sizeof(err)), -ENOTSUP);
 	assert_string_equal(err, "net_vhost0: tso=1 has a machine send frames "
 			    "longer than any packet; give it tso=0");
 	strcpy(d.vdev, "net_vhost0,iface=x,tso=0");
 	d.port_id = RTE_MAX_ETHPORTS - 1; /* not there: nothing is known */
-	assert_int_equal(rl_netdev_check_queues(&d, err, sizeof(err)), 0);
+	assert_int_equal(rl_netdev_check_queues(&d, 0, err, sizeof(err)), 0);
 	write_capture(dir);
 	snprintf(args, sizeof(args), "rx_pcap=%s/c,rx_pcap=%s/c,tx_pcap=%s/x,"
 		 "tx_pcap=%s/y", dir, dir, dir, dir);
 	assert_int_equal(rte_vdev_init("net_pcap5", args), 0);
-	assert_int_equal(rl_wire_dev_open(&w, "net_pcap5", 0, err, sizeof(err)),
+	assert_int_equal(rl_wire_dev_open(&w, "net_pcap5", 0, 0, err,
+					  sizeof(err)),
 			 -ENOTSUP);
-	assert_string_equal(err, "net_pcap5: its frames are spread over 2 "
-			    "queues, and one is read; give it one rx_pcap=");
+	assert_string_equal(err, "net_pcap5: it can have one queue, not 2: each "
+			    "file is one; give it one rx_pcap=");
 	rl_wire_dev_close(&w);
 	(void)rte_vdev_uninit("net_pcap5");
 	remove_all(dir);
@@ -323,7 +324,7 @@ an_end_that_is_taken_back_is_as_it_was(void **state)
 
 	(void)state;
 	assert_int_equal(rte_vdev_init("net_null6", "size=64"), 0);
-	assert_int_equal(rl_wire_dev_open(&w, "net_null6", 1400, err,
+	assert_int_equal(rl_wire_dev_open(&w, "net_null6", 1400, 0, err,
 					  sizeof(err)), 0);
 	rl_wire_dev_note_stats(&w);
 	assert_int_equal(w.stats.tx_errors, 0);
