@@ -344,7 +344,7 @@ def a_port_that_is_attached_is_started_and_stopped_by_its_endpoint():
     keys = ("rx_frames", "rx_oversize", "rx_cut", "rx_refused", "rx_missed",
             "tx_frames", "tx_failed")
     assert json.loads(told)["attached"] == [dict(
-        {"port": "net_null0", "endpoint": "e0"},
+        {"port": "net_null0", "endpoint": "e0", "rx_queues": 1},
         **dict.fromkeys(keys, 0))], told
     assert ("  net_null0 at e0: read 0, not taken: too long 0, cut short 0, "
             "refused 0, missed 0; written 0, not written 0\n") in rest, rest
