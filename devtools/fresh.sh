@@ -10,7 +10,7 @@
 #   devtools/fresh.sh --release trixie   Debian 13; else 12, bookworm
 #   devtools/fresh.sh --cc clang         built by this compiler
 #   devtools/fresh.sh --quick            one build a root, for both users
-#   devtools/fresh.sh --full             test.sh --full: with sanitizers, too
+#   devtools/fresh.sh --full             test.sh --sanitize: with sanitizers, too
 #   devtools/fresh.sh --only run|test    one of the two commands
 #   devtools/fresh.sh --keep             leaves the roots where they are
 #
@@ -141,7 +141,7 @@ for variant in $variants; do
 		for command in $only; do
 			line="./devtools/$command.sh"
 			if [ "$command-$full" = test-yes ]; then
-				line="$line --full"
+				line="$line --sanitize"
 			fi
 			try "$variant, $who, $line" "$root" "$who" "$home" \
 				"$line" "$src"

@@ -4,9 +4,11 @@
 # "N passed, N failed". Lines before it name what could not run.
 #
 #   devtools/test.sh            all tests, plain
-#   devtools/test.sh --full     what CI runs: also with sanitizers (address, undefined
-#                               behaviour, threads), and each case of long sweeps
-#   devtools/test.sh --long     also the long runs, all guests among them (an hour more)
+#   devtools/test.sh --sanitize what CI runs: also with sanitizers (address, undefined
+#                               behaviour, threads), under twenty minutes
+#   devtools/test.sh --full     with --sanitize, and each case of long sweeps
+#   devtools/test.sh --long     with --full, and the long runs as well, all guests
+#                               among them (an hour more)
 #   devtools/test.sh --guests short   also two NICs that QEMU emulates, in a
 #                               guest (docs/drivers.md), and two virtual
 #                               machines: five minutes more
@@ -16,6 +18,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
+sanitize=no
 full=no
 long=no
 werror=""
@@ -35,11 +38,13 @@ while [ $# -gt 0 ]; do
 			;;
 		esac
 		;;
-	--full) full=yes ;;
-	--long) full=yes long=yes ;;
+	--sanitize) sanitize=yes ;;
+	--full) sanitize=yes full=yes ;;
+	--long) sanitize=yes full=yes long=yes ;;
 	--werror) werror="-Dwerror=true" ;;
 	*)
-		echo "usage: $0 [--full | --long] [--guests short | all] [--werror]" >&2
+		echo "usage: $0 [--sanitize | --full | --long]" \
+			"[--guests short | all] [--werror]" >&2
 		exit 2
 		;;
 	esac
@@ -49,7 +54,7 @@ done
 # than there are CPUs: some wait for most of their time. Where sanitizers are built
 # beside them, these CPUs have something to do.
 tests_at_once=$(($(getconf _NPROCESSORS_ONLN) + 2))
-[ "$full" = no ] || tests_at_once=$((tests_at_once - 1))
+[ "$sanitize" = no ] || tests_at_once=$((tests_at_once - 1))
 # Meson has malloc fill what it gives and takes back, so that no test depends on
 # what memory holds. Large blocks would be mapped, filled and unmapped over and
 # over, which takes ten times as long as a short run of the simulator. Kept by the
@@ -68,7 +73,7 @@ run_suite() {
 echo "== build"
 # lines are all that a failed test names (-g1), as below
 ./devtools/build.sh build -Dc_args=-g1 ${werror:+"$werror"}
-if [ "$full" = yes ]; then
+if [ "$sanitize" = yes ]; then
 	# beside tests, which wait for most of their time; in a session of its own,
 	# as each test is, so that the CPUs can be shared between them
 	setsid ./devtools/build_sane.sh --in-rest >build-sane.log 2>&1 &
@@ -85,7 +90,7 @@ fi
 # shellcheck disable=SC2086
 run_suite build --no-suite long --no-suite alone $less
 logs="build/meson-logs/testlog.json"
-if [ "$full" = yes ]; then
+if [ "$sanitize" = yes ]; then
 	echo "== build with sanitizers"
 	wait "$sane" || {
 		cat build-sane.log >&2
@@ -108,7 +113,7 @@ elif [ "$guests" != none ]; then
 	run_suite build --suite "guests-$guests" --logbase guestslog
 	logs="$logs build/meson-logs/guestslog.json"
 fi
-if [ "$full" = yes ]; then
+if [ "$sanitize" = yes ]; then
 	echo "== tests with sanitizers"
 	# what they find, a leak too, ends with a status that no program has: 1,
 	# their own choice, is what some tests expect

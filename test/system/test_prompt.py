@@ -423,7 +423,8 @@ def waits_in_vain_say_what_is_missing_after_their_time():
     flap = ("link s0-s1#1 flap 2 20ms", "wait up", "show fabric",
             "link s0-s1#1 flap 1000 100ms")
     late = ("wait up 30ms", "s0-s1#1 is not up after 0.030 s")
-    text = ("wait up\ntraffic load 0.01\ntraffic packets 1000000\nstart\n"
+    # at load 1 something is under way whenever it is looked at
+    text = ("wait up\ntraffic load 1\ntraffic packets 1000000\nstart\n"
             + "".join(r[0] + "\n" for r in rows) + "\n".join(flap) + "\n" +
             late[0] + "\nlink s0-s1#1 up\nlink e0-s0 down\nwait cut e0-s0\n"
             "wait dead e0-s0\nwait up\nlink e0-s0 up\nwait up\nstop\n"

@@ -86,8 +86,9 @@ class Steered(Pair):
             assert words, self.errors()
             if words[0].startswith("s0-s1#"):
                 rows[words[0]] = dict(zip(
-                    ("device", "port", "interface", "bytes", "tx", "rx",
-                     "dropped", "flits", "kernel", "nobody"), words[1:]))
+                    ("device", "port", "interface", "bytes", "queues", "tx",
+                     "rx", "dropped", "flits", "kernel", "nobody"),
+                    words[1:]))
         return rows
 
     def attached(self):
