@@ -165,13 +165,15 @@ def counters_grow_and_agree_with_the_report():
 
 @case
 def classes_are_the_sums_of_their_flows():
-    # while the link is cut nothing is given up, so that nothing moves
+    # each flow has something under way when the link is cut, and nothing of it is
+    # given up, so that nothing moves
     patient = FIGURE1 + ("link: { watchdog_ns = 600000000000; "
                          "no_path_ns = 600000000000; };")
     with Box() as box, Live(box, "--allow-orders", "--classes", "3", "--load",
-                            "0.05", config=patient) as live:
+                            "1", config=patient) as live:
+        # and each has begun: both ends know each other's numbers
         live.until("/reflit/flows", lambda f: sorted(f["cos"]) ==
-                   [0, 0, 1, 1, 2, 2])
+                   [0, 0, 1, 1, 2, 2] and min(f["tx_acked"]) > 0)
         live.order("link s0-s1 down")
         before = {}
         flows = live.ask("/reflit/flows")
