@@ -16,7 +16,6 @@
 
 #include <cmocka.h>
 
-#include "../few.h"
 #include "rl_swarm_plan.h"
 
 #define MS RL_NS_PER_MS
@@ -212,16 +211,6 @@ halves_of_a_mesh_do_not_feel_that_they_are_parted(void **state)
 	compare("controller", cut_in_two, NULL);
 }
 
-/* A second run of that kind would take sanitizers half a minute. */
-static void
-is_not_for_sanitizers(void)
-{
-	if (FEW(2) == 1)
-		return;
-	print_message("left to the plain build, whose runs are shorter\n");
-	skip();
-}
-
 static void
 halves_of_a_mesh_go_on_while_their_controller_is_dead(void **state)
 {
@@ -235,7 +224,6 @@ static void
 halves_of_a_mesh_go_on_while_their_controller_is_late(void **state)
 {
 	(void)state;
-	is_not_for_sanitizers();
 	begin(mesh, 0.05, true);
 	plan.cfg.controller.await_ns = 500 * MS;
 	plan.cfg.controller.compute_ns = 1 * RL_NS_PER_S;
@@ -255,7 +243,6 @@ static void
 three_receivers_of_23_are_served_without_a_controller(void **state)
 {
 	(void)state;
-	is_not_for_sanitizers();
 	begin(star, 0.05, false);
 	compare("star, no controller", cut_links_of_20, NULL);
 }
