@@ -17,7 +17,7 @@
  * segment, as with our own headroom of 128 bytes; other frames go through a
  * bounce buffer.
  *
- * Faults are injected between port and ethdev, see rl_fault.h.
+ * Faults are injected between port and ethdev, see rl_inject.h.
  */
 
 #include "rl_inject.h"

@@ -64,8 +64,9 @@ near_known(const struct mix_run *r)
 	const struct rl_proof *old = r->mix->old_proof, *new = r->mix->proof;
 
 	if (old == NULL || new == NULL || new->kept == NULL ||
-	    r->plane != RL_VCS || r->mix->alts != RL_CHECK_FIRST || new->nep != r->topo->nep ||
-	    old->nep != new->nep || new->parts || old->parts)
+	    r->plane != RL_VCS || r->mix->alts != RL_CHECK_FIRST ||
+	    new->nep != r->topo->nep || old->nep != new->nep || new->parts ||
+	    old->parts)
 		return false;
 	for (uint32_t e = 0; e < new->nep; e++)
 		if (r->map.live[e] &&

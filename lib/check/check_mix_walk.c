@@ -12,9 +12,10 @@
  * as dead as well: packets may have crossed them before.
  *
  * A packet on the adaptive plane may take any port of either table's set, or
- * leave the plane as if it were injected there. It waits for no channel of the
- * plane (core_adapt.c), so hops from and to these close no cycle. But it may go
- * round on the plane of two tables, and then has all flags.
+ * leave the plane as if it were injected there; tables without a plane take it
+ * for one of theirs. Nothing that holds a channel of the tables waits for one of
+ * the plane (core_adapt.c), so hops from and to these close no cycle. But it may
+ * go round on the plane of two tables, and then has all flags.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -160,33 +161,49 @@ mix_plane(const struct rl_fwd *f, const struct mix_at *at)
 	return p < f->nplanes ? p : 0;
 }
 
+/* Where a packet is for a table: if that has an adaptive plane, one that came
+   by it is as if injected here. */
+static struct mix_at
+mix_joins(const struct mix_run *r, const struct rl_fwd *f, uint32_t chan,
+	  const struct mix_at *at)
+{
+	struct mix_at here = *at;
+
+	if (mix_adapts(r, chan) && f->adapt != NULL)
+		here.in_port = f->nports;
+	return here;
+}
+
 /* What a packet may do by the tables; flags as of mix_choose(). */
 static uint32_t
-mix_tables(const struct mix_run *r, const struct mix_at *at,
+mix_tables(const struct mix_run *r, uint32_t chan, const struct mix_at *at,
 	   struct mix_choice *c, unsigned int *flags)
 {
 	const unsigned int may = mix_may(r, at->dev);
 	const struct rl_fwd *old = &r->mix->old[at->dev];
 	const struct rl_fwd *new = &r->mix->fwd[at->dev];
-	const unsigned int po = mix_plane(may & RL_MIX_OLD ? old : new, at);
-	const unsigned int pn = mix_plane(may & RL_MIX_NEW ? new : old, at);
+	const struct mix_at ao = mix_joins(r, old, chan, at);
+	const struct mix_at an = mix_joins(r, new, chan, at);
+	const unsigned int po = may & RL_MIX_OLD ? mix_plane(old, &ao)
+						 : mix_plane(new, &an);
+	const unsigned int pn = may & RL_MIX_NEW ? mix_plane(new, &an) : po;
 	uint64_t sum[2] = {0};
 	bool dead = false, stranded = false, differs = false;
 	uint32_t n = 0;
 
 	if (may & RL_MIX_OLD) {
-		sum[0] = mix_add(r, old, po, at, false, c, &n, &dead);
-		if (dead && mix_add(r, old, po, at, true, c, &n, &dead) !=
+		sum[0] = mix_add(r, old, po, &ao, false, c, &n, &dead);
+		if (dead && mix_add(r, old, po, &ao, true, c, &n, &dead) !=
 				    sum[0])
 			differs = true;
 	}
 	if (may & RL_MIX_NEW) {
-		sum[1] = mix_add(r, new, pn, at, false, c, &n, &dead);
+		sum[1] = mix_add(r, new, pn, &an, false, c, &n, &dead);
 		stranded = sum[1] == MIX_NOTHING;
 	}
 	/* it came before the new tables did */
 	if (may == RL_MIX_EITHER && po != pn && po < new->nplanes)
-		stranded |= mix_add(r, new, po, at, false, c, &n, &dead) ==
+		stranded |= mix_add(r, new, po, &an, false, c, &n, &dead) ==
 			    MIX_NOTHING;
 	if (may == RL_MIX_EITHER && (po != pn || sum[0] != sum[1]))
 		differs = true;
@@ -197,11 +214,15 @@ mix_tables(const struct mix_run *r, const struct mix_at *at,
 
 /* Ports of the adaptive plane that a table lets a packet take here. */
 static uint64_t
-mix_ports(const struct mix_run *r, const struct rl_fwd *f,
+mix_ports(const struct mix_run *r, const struct rl_fwd *f, uint32_t chan,
 	  const struct mix_at *at)
 {
-	uint64_t ports = f->adapt[r->dst];
+	uint64_t ports;
 
+	if (f->adapt == NULL ||
+	    (chan == RANKS_NONE && !(f->adapt_sls >> at->sl & 1)))
+		return 0;
+	ports = f->adapt[r->dst];
 	if (at->in_port >= RL_FWD_ADAPT_PORTS)
 		return ports;
 	if ((f->adapt_ends >> at->in_port & 1) && f->adapt_links[r->dst] != 0)
@@ -212,7 +233,7 @@ mix_ports(const struct mix_run *r, const struct rl_fwd *f,
 /* Adds what a packet may do on the adaptive plane. @return whether old and new
    tables disagree */
 static bool
-mix_adapt(const struct mix_run *r, const struct mix_at *at,
+mix_adapt(const struct mix_run *r, uint32_t chan, const struct mix_at *at,
 	  struct mix_choice *c, uint32_t *n)
 {
 	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
@@ -224,7 +245,7 @@ mix_adapt(const struct mix_run *r, const struct mix_at *at,
 		const struct rl_fwd *f = k == 0 ? r->mix->old : r->mix->fwd;
 
 		if (may >> k & 1)
-			ports[k] = mix_ports(r, &f[at->dev], at);
+			ports[k] = mix_ports(r, &f[at->dev], chan, at);
 	}
 	for (unsigned int p = 0; p < dev->nports; p++) {
 		const bool old = ports[0] >> p & 1, new = ports[1] >> p & 1;
@@ -251,39 +272,30 @@ static uint32_t
 mix_choose(const struct mix_run *r, uint32_t chan, const struct mix_at *at,
 	   struct mix_choice *c, unsigned int *flags)
 {
-	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
-	const struct rl_fwd *new = &r->mix->fwd[at->dev];
-	struct mix_at joins = *at;
-	uint32_t n;
+	uint32_t n = mix_tables(r, chan, at, c, flags);
 
-	if (!mix_adapts(r, chan)) {
-		n = mix_tables(r, at, c, flags);
-		if (r->plane == RL_VCS || chan != RANKS_NONE ||
-		    !(new->adapt_sls >> at->sl & 1))
-			return n;
-	} else {
-		joins.in_port = dev->nports; /* as if injected here */
-		n = mix_tables(r, &joins, c, flags);
-	}
-	if (mix_adapt(r, at, c, &n))
+	if (r->plane != RL_VCS &&
+	    (chan == RANKS_NONE || mix_adapts(r, chan)) &&
+	    mix_adapt(r, chan, at, c, &n))
 		*flags |= MIX_TOUCHED;
 	return n;
 }
 
-/* Whether both tables have an adaptive plane, on the same VL and for the same
-   SLs, or neither has. */
+/* Finds the VL of the adaptive plane. @return whether all tables that have one
+   have it there */
 static bool
-mix_planes_match(struct mix_run *r)
+mix_find_plane(struct mix_run *r)
 {
-	r->plane = rl_fwd_adapt_vl(&r->mix->fwd[0]);
-	for (uint32_t d = 0; d < r->topo->ndev; d++) {
-		const struct rl_fwd *old = &r->mix->old[d];
-		const struct rl_fwd *new = &r->mix->fwd[d];
+	r->plane = RL_VCS;
+	for (uint32_t i = 0; i < 2 * r->topo->ndev; i++) {
+		const struct rl_fwd *f = i % 2 == 0 ? r->mix->old : r->mix->fwd;
+		const unsigned int vl = rl_fwd_adapt_vl(&f[i / 2]);
 
-		if (rl_fwd_adapt_vl(old) != r->plane ||
-		    rl_fwd_adapt_vl(new) != r->plane ||
-		    old->adapt_sls != new->adapt_sls)
+		if (vl == RL_VCS)
+			continue;
+		if (r->plane != RL_VCS && vl != r->plane)
 			return false;
+		r->plane = vl;
 	}
 	return true;
 }
@@ -315,7 +327,7 @@ check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
 		used |= check_sls_of(sl[0], t->nep) |
 			check_sls_of(sl[1], t->nep);
 	}
-	if (t->ndev != 0 && !mix_planes_match(r))
+	if (!mix_find_plane(r))
 		return -EINVAL;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
 		if (used >> sl & 1)

@@ -125,7 +125,8 @@ struct rl_check_mix_report {
  * @return 0: free of credit loops, and all flows that are not held arrive;
  *   -ELOOP: a cycle (in the report); -EHOSTUNREACH: no cycle, but some may not
  *   arrive (no next hop, or bouncing between old and new entries for ever);
- *   -EINVAL: the tables are not of this topology; -ENOMEM
+ *   -EINVAL: the tables are not of this topology, or have adaptive planes on
+ *   two VLs; -ENOMEM
  */
 int rl_check_mix(const struct rl_check_mix *mix,
 		 struct rl_check_mix_report *rep);
@@ -143,8 +144,8 @@ int rl_check_mix(const struct rl_check_mix *mix,
  *
  * @param held  an empty set of topo->nep endpoints; filled with the flows to
  *   hold (ignores mix->held). Left empty: no flow has to be held.
- * @return 0: proven with these held; -EINVAL (neither has ranks, or the tables
- *   are not of this topology), -ENOMEM: the set is unchanged
+ * @return 0: proven with these held; -EINVAL (neither has ranks, or as
+ *   rl_check_mix()), -ENOMEM: the set is unchanged
  */
 int rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 		  struct rl_check_mix_report *rep);

@@ -16,8 +16,6 @@
  *   sim_wire.c    wires as the ports see them, and their noise
  *   sim_fault.c   faults as they happen
  *   sim_list.c    lists of faults
- *   sim_script.c  fault files
- *   sim_words.c   options of faults, read and written
  *   sim_audit.c   invariants
  *   sim_event.c   failovers, drops, notices
  *   sim_crash.c   devices that crash and restart

@@ -24,7 +24,7 @@ enum type {
 	TIME,
 	COUNT,	/* 1 to `most` */
 	POWER,	/* of two, 1 to `most` */
-	PARTS,	/* of a frame: RL_SIM_HURT_* */
+	PARTS,	/* of a frame: RL_FAULT_HURT_* */
 };
 
 struct word {

@@ -5,8 +5,9 @@
 /**
  * @file
  * The vocabulary of faults: kind, place and time, read and written as lines of
- * a fault file (docs/simulation.md). Lcores, the simulator, recordings and the
- * swarm all use it. Control path only; values belong to the caller, and nothing
+ * a fault file (docs/simulation.md). The simulator and the swarm use it, and
+ * recordings are such files; orders on lcores are those of rl_inject.h. Control
+ * path only; values belong to the caller, and nothing
  * allocates.
  */
 
@@ -67,7 +68,7 @@ struct rl_noise {
 	uint32_t poison_ppb;
 	uint16_t burst_bytes;  /**< corruption: longest run of altered bytes;
 				    CORRUPT: how many */
-	uint8_t where;	       /**< RL_SIM_HURT_*; 0: anywhere */
+	uint8_t where;	       /**< RL_FAULT_HURT_*; 0: anywhere */
 	/** bit errors of flits as in rl_error.h: the error model of the
 	    evaluation, on a wire of a fabric */
 	uint8_t lanes;	       /**< 0: one */
@@ -90,8 +91,8 @@ struct rl_fault {
 	uint32_t link;
 	uint32_t dev;	  /**< CRASH, RESTART; REMOVE and ADD if is_dev */
 	bool is_dev;
-	bool lasting;	  /**< rl_sim_heal_most() does not end it */
-	uint8_t dirs;	  /**< RL_SIM_DIR_* */
+	bool lasting;	  /**< healing all does not end it */
+	uint8_t dirs;	  /**< RL_FAULT_DIR_* */
 	bool silent;	  /**< CUT: PHY status does not show it */
 	enum rl_fault_flight flight;
 	/** CUT, DROP, CORRUPT: from t_ns on, act at the n-th data frame sent (with

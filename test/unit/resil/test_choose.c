@@ -391,6 +391,12 @@ two_silent_devices_stop_no_fabric_with_a_plane(void **state)
 	res = bed_compute(&b, RL_RESIL_AUTO, false);
 	assert_int_equal(res.status, 0);
 	assert_true(rl_tables_fwd(b.t, b.epoch, 0)->adapt != NULL);
+	/* nor if the tables that they have are without a plane */
+	for (uint32_t d = 0; d < b.topo.ndev; d++)
+		b.route->fwd[d].adapt = NULL;
+	b.route->adapts = false;
+	bed_tables(&b, true, true);
+	assert_int_equal(bed_compute(&b, RL_RESIL_AUTO, false).status, 0);
 	b.silent[sw] = b.silent[ep] = 0;
 	memset(b.link_ok, RL_LINK_USE, b.topo.nlink);
 	/* it has the old tables, and takes the new ones some time: not proven */
