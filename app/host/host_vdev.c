@@ -83,28 +83,28 @@ give_queues(const struct wish *w, const char *vdev, char *buf, size_t len,
 	    char *why)
 {
 	const struct rl_driver *k = rl_driver_of(vdev);
-	const bool packet = rl_driver_is(vdev, "net_af_packet");
-	char given[8] = "0", iface[RL_IFNAME];
-	unsigned int n = w->file != NULL ? *w->rx_queues : 1;
+	const unsigned int n = w->file != NULL ? *w->rx_queues : 1;
+	char given[8] = "", iface[RL_IFNAME];
 
 	if (k->queues == NULL)
 		return 0;
-	if (rl_devarg(vdev, k->queues, given, sizeof(given)) ?
-		    !packet || strtoul(given, NULL, 10) <= 1 :
-		    k->single != NULL || n <= 1)
-		return 0;
-	if (packet) {
+	if (rl_devarg(vdev, k->queues, given, sizeof(given))) {
+		if (!rl_driver_is(vdev, "net_af_packet") ||
+		    strtoul(given, NULL, 10) <= 1)
+			return 0;
 		fprintf(stderr, "reflit: --vdev=%.*s: qpairs=1, not %s: it has "
 				"all frames, and of several %s\n",
 			(int)strcspn(vdev, ","), vdev, given, k->single);
-		n = 1;
-	} else if (rl_driver_is(vdev, "net_af_xdp") &&
-		   rl_devarg(vdev, "iface", iface, sizeof(iface)) &&
-		   n > rl_netdev_combined(iface)) {
+		return rl_devarg_set(buf, len, vdev, k->queues, 1) ? 1 : -E2BIG;
+	}
+	if (k->single != NULL || n <= 1)
+		return 0;
+	if (rl_driver_is(vdev, "net_af_xdp") &&
+	    rl_devarg(vdev, "iface", iface, sizeof(iface)) &&
+	    n > rl_netdev_combined(iface))
 		return rl_refuse(why, WHY_MAX, -ENOTSUP, "rx_queues = %u, and "
 				 "ethtool -l %s has %u combined; ask for less",
 				 n, iface, rl_netdev_combined(iface));
-	}
 	return rl_devarg_set(buf, len, vdev, k->queues, n) ? 1 : -E2BIG;
 }
 
@@ -115,7 +115,7 @@ give_program(const struct wish *w, const char *vdev, char *buf, size_t len,
 {
 	char iface[RL_IFNAME], given[8], first[8] = "0", count[8] = "1";
 	char path[64];
-	uint32_t q;
+	uint32_t q, n;
 	int ret = 0;
 
 	if (!rl_driver_is(vdev, "net_af_xdp") ||
@@ -125,8 +125,9 @@ give_program(const struct wish *w, const char *vdev, char *buf, size_t len,
 	(void)rl_devarg(vdev, "start_queue", first, sizeof(first));
 	(void)rl_devarg(vdev, "queue_count", count, sizeof(count));
 	q = (uint32_t)strtoul(first, NULL, 10);
-	for (uint32_t i = 0; !w->wire && i < strtoul(count, NULL, 10) &&
-			     ret == 0; i++)
+	n = (uint32_t)RTE_MIN(strtoul(count, NULL, 10),
+			      (unsigned long)RL_RX_QUEUES_MAX);
+	for (uint32_t i = 0; !w->wire && i < n && ret == 0; i++)
 		ret = rl_xdp_port_check(iface, q + i, why);
 	if (!w->wire)
 		return ret;
