@@ -25,10 +25,12 @@ DRAWS = {"rl_prng_u64", "rl_prng_below", "rl_prng_range", "rl_prng_double",
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|->|\+\+|--|<<=|>>=|&&|\|\||"
                    r"[-+*/%&|^=!<>]=|<<|>>|\S")
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
+CLOSING = set(BRACKETS.values())
 FUNCTION = re.compile(r"^(?:[a-z][\w \t*]*[ \t*])?(\w+)\(([^;{}]*?)\)"
                       r"(?:\s*__attribute__\(\(.*?\)\))?\s*([;{])", re.M)
 WORDS = {"if", "while", "for", "switch", "return", "sizeof", "case", "do",
          "else", "default", "typeof", "_Alignof", "alignof", "defined"}
+COMMAS, CHOICE = {",", ";"}, {"?", ":"}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 OPERATORS = ASSIGN | {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<",
                       ">", "<=", ">=", "==", "!="}
@@ -123,12 +125,15 @@ class Reader:
         self.tok = [t for t, _ in found]
         self.at = [at for _, at in found]
         self.match = {}
+        self.deeds = [0]  # how many tokens before may do something
         open_ = []
         for i, t in enumerate(self.tok):
+            self.deeds.append(self.deeds[-1] + (t in BRACKETS or t == "*"))
             if t in BRACKETS:
                 open_.append(i)
-            elif t in BRACKETS.values() and open_:
+            elif t in CLOSING and open_:
                 self.match[open_.pop()] = i
+        self.begin = {b: a for a, b in self.match.items()}
         self.found = []
 
     def cuts(self, a, b, of):
@@ -158,6 +163,8 @@ class Reader:
 
     def value(self, a, b):
         """An expression, or a statement: what it does."""
+        if self.deeds[a] == self.deeds[max(a, b)]:
+            return []
         while a < b and self.tok[a] in WORDS:
             if self.tok[a] in ("if", "while", "for", "switch") and \
                     a + 1 in self.match:
@@ -166,7 +173,14 @@ class Reader:
             if self.tok[a] in ("case", "default"):
                 a = self.cuts(a, b, ":")[0][1]
             a += 1
-        for of in (",;", ASSIGN, "?:", {"||"}, {"&&"}, OPERATORS):
+        i, there = a, set()
+        while i < b:
+            i = self.match.get(i, i)
+            there.add(self.tok[i])
+            i += 1
+        for of in (COMMAS, ASSIGN, CHOICE, {"||"}, {"&&"}, OPERATORS):
+            if there.isdisjoint(of):
+                continue
             parts = self.cuts(a, b, of)
             if len(parts) > 1 and of in (ASSIGN, OPERATORS):
                 return self.clash([self.value(x, y) for x, y in parts])
@@ -239,8 +253,7 @@ class Reader:
             return False
         if self.tok[i - 1] != ")":
             return True
-        begin = [a for a, b in self.match.items() if b == i - 1]
-        before = self.tok[begin[0] - 1] if begin and begin[0] else ""
+        before = self.tok[self.begin.get(i - 1, 0) - 1]
         return not re.match(r"[A-Za-z_]", before) or before == "return"
 
 

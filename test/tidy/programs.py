@@ -19,6 +19,7 @@ not seen; devtools/fresh.sh runs everything on a machine that has nothing else.
 A folder whose scripts bring packages of their own says so in OWN_PACKAGES.
 Exits with 77 where dpkg is not there to ask.
 """
+import functools
 import os
 import re
 import shutil
@@ -82,6 +83,7 @@ def sources(root):
             yield name, path
 
 
+@functools.cache
 def users(root):
     """{program: [file:line]}"""
     found = {}
@@ -105,7 +107,7 @@ class Packages:
 
     def __init__(self, named):
         self.depends, self.provided, self.always = {}, {}, set(ALWAYS)
-        self.brings = {}  # path -> packages
+        self.brings, self.asked = {}, set()  # path -> packages
         out = run("dpkg-query", "-W", "-f",
                   "${Package}\t${Essential}\t${Priority}\t"
                   "${Pre-Depends}, ${Depends}\t${Provides}\n")
@@ -146,7 +148,8 @@ class Packages:
 
     def look_up(self, programs):
         """Asks dpkg once for all of them: it reads all its lists each time."""
-        paths = set().union(*map(self.paths, programs))
+        paths = set().union(*map(self.paths, programs)) - self.asked
+        self.asked |= paths
         out = run("dpkg-query", "-S", *sorted(paths)) if paths else ""
         for line in out.split("\n"):
             if ": " not in line or line.startswith("diversion"):
@@ -161,6 +164,12 @@ class Packages:
         if not paths:
             return None
         return set().union(*(self.brings.get(p, ()) for p in paths))
+
+
+@functools.cache
+def packages_of(root):
+    return Packages(run("sh", os.path.join(root, "devtools", "install.sh"),
+                        "--list").split())
 
 
 def own_packages(root):
@@ -204,10 +213,8 @@ def judge(program, where, packages, own):
 
 def check(root, more=(), verbose=False):
     """@return (programs seen, complaints)"""
-    named = run("sh", os.path.join(root, "devtools", "install.sh"),
-                "--list").split()
-    packages, own = Packages(named), own_packages(root)
-    found = users(root)
+    packages, own = packages_of(root), own_packages(root)
+    found = {word: list(where) for word, where in users(root).items()}
     for word, where in more:
         found.setdefault(word, []).append(where)
     packages.look_up(found)
