@@ -72,7 +72,15 @@ run_suite() {
 ./devtools/install.sh --tests
 echo "== build"
 # lines are all that a failed test names (-g1), as below
-./devtools/build.sh build -Dc_args=-g1 ${werror:+"$werror"}
+TARGETS=build.ninja ./devtools/build.sh build -Dc_args=-g1 ${werror:+"$werror"}
+# with all that is installed; what only tests of a suite that is left out run is
+# left out, too
+unbuilt="long full"
+[ "$full" = no ] || unbuilt="long"
+[ "$long" = no ] || unbuilt=""
+# shellcheck disable=SC2086
+TARGETS=$(python3 devtools/test_targets.py --installed build $unbuilt) \
+	./devtools/build.sh build
 if [ "$sanitize" = yes ]; then
 	# beside tests, which wait for most of their time; in a session of its own,
 	# as each test is, so that the CPUs can be shared between them

@@ -14,16 +14,22 @@ class Skip(Exception):
     """This machine can't run a case; the message says why."""
 
 
+def cpu_seconds():
+    """Of this process and of all that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def run_cases(cases):
     """@return the exit status: 1 where one failed"""
     bad = 0
     for fn in cases:
         print("[ RUN      ]", fn.__name__, flush=True)
-        begin = time.monotonic()
+        begin, cpu = time.monotonic(), cpu_seconds()
         try:
             fn()
-            print("[       OK ] %s (%.1f s)" % (
-                fn.__name__, time.monotonic() - begin), flush=True)
+            print("[       OK ] %s (%.1f s, CPU %.1f s)" % (
+                fn.__name__, time.monotonic() - begin, cpu_seconds() - cpu),
+                  flush=True)
         except Skip as why:
             print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
         except Exception:  # whatever it is, the case failed
