@@ -7,12 +7,15 @@
 # deaf in one direction (reflit-fault). Exits with 0 only if TCP went on and
 # reflit-report finds every promise kept. Takes root.
 #
-#   devtools/two-hosts.sh [BUILD-FOLDER [SECONDS]]
+#   devtools/two-hosts.sh [BUILD-FOLDER [SECONDS [BITS-PER-SECOND]]]
+#
+# Without BITS-PER-SECOND (such as 100M) TCP goes as fast as it can.
 set -eu
 
 cd "$(dirname "$0")/.."
 build=${1:-build}
 seconds=${2:-16}
+rate=${3:-0}
 if [ "$(id -u)" -ne 0 ]; then
 	echo "two-hosts: making network namespaces takes root" >&2
 	exit 2
@@ -149,7 +152,7 @@ tcp() # SECONDS NAME
 	server=$!
 	pids="$pids $server"
 	sleep 0.5
-	ip netns exec "$L" iperf3 -c 192.0.2.2 -t "$1" --json \
+	ip netns exec "$L" iperf3 -c 192.0.2.2 -t "$1" -b "$rate" --json \
 		>"$out/$2.json" || true
 	kill "$server" 2>/dev/null || true
 	wait "$server" 2>/dev/null || true
@@ -170,7 +173,7 @@ right=$!
 meet
 
 step=$((seconds / 7))
-[ "$step" -ge 1 ] || step=1
+[ "$step" -ge 1 ] || step=0.3
 echo "TCP for $seconds s; every $step s something happens to the cables"
 (
 	for i in 0 1 2 3; do

@@ -310,7 +310,8 @@ def processes_whose_keys_differ_do_not_train_and_say_so():
             for w in set(words):
                 assert net.errors().count(w) == 4 / len(set(words)), \
                     net.errors()
-            assert net.stop() == [0, 0]
+            if how == "other":  # it takes five seconds
+                assert net.stop() == [0, 0]
 
 
 @case
@@ -337,8 +338,10 @@ def tcp_goes_on_between_two_hosts_whose_cables_are_pulled():
         raise Skip("needs root")
     need("ip", "iperf3", "ethtool")
     build = os.path.dirname(os.path.dirname(REPORT))
+    # as fast as TCP can, both CPUs would be busy for all that time
     p = subprocess.run([os.path.join(ROOT, "devtools", "two-hosts.sh"), build,
-                        "7"], capture_output=True, text=True, check=False,
+                        *(("7",) if FULL else ("5", "100M"))],
+                       capture_output=True, text=True, check=False,
                        timeout=240)
     assert p.returncode == 0, p.stdout + p.stderr
     with open(os.path.join(build, "two-hosts", "report.json"),
