@@ -24,6 +24,24 @@ def orders(view):
 
 
 @case
+def wrong_arguments_are_one_line():
+    for args in (("--listen", "8080"), ("--listen", "localhost:80"),
+                 ("--listen", "127.0.0.1:99999"), ("--nonsense",), ("x",),
+                 ("--socket", "/" + "x" * 200)):
+        p = subprocess.run([VIEW, *args], capture_output=True, text=True,
+                           timeout=30, check=False)
+        assert p.returncode == 2 and p.stdout == "", args
+        assert p.stderr.count("\n") == 1, p.stderr
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        p = subprocess.run([VIEW, "--listen", "127.0.0.1:%d"
+                            % s.getsockname()[1]], capture_output=True,
+                           text=True, timeout=30, check=False)
+        assert p.returncode == 2 and "cannot listen" in p.stderr
+
+
+@case
 def an_order_reaches_the_program_as_it_was_given():
     with View("--allow-orders") as v:
         status, _, answer = v.order(b"link s0-s1#0 down, now")
