@@ -15,6 +15,8 @@
 #   devtools/test.sh --guests all   each model and binding: half an hour
 #   devtools/test.sh --werror   a warning stops the plain build: for CI, whose
 #                               compiler is known
+#   devtools/test.sh --strict   what is skipped for want of a program fails: for
+#                               CI, which installs them all
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -22,6 +24,7 @@ sanitize=no
 full=no
 long=no
 werror=""
+strict=""
 guests=none
 while [ $# -gt 0 ]; do
 	arg=$1
@@ -42,9 +45,10 @@ while [ $# -gt 0 ]; do
 	--full) sanitize=yes full=yes ;;
 	--long) sanitize=yes full=yes long=yes ;;
 	--werror) werror="-Dwerror=true" ;;
+	--strict) strict="--strict" ;;
 	*)
 		echo "usage: $0 [--sanitize | --full | --long]" \
-			"[--guests short | all] [--werror]" >&2
+			"[--guests short | all] [--werror] [--strict]" >&2
 		exit 2
 		;;
 	esac
@@ -135,4 +139,4 @@ if [ "$sanitize" = yes ]; then
 	logs="$logs build-tsan/meson-logs/testlog.json"
 fi
 # shellcheck disable=SC2086
-exec python3 devtools/test_summary.py $logs
+exec python3 devtools/test_summary.py $strict $logs

@@ -6,7 +6,8 @@ The last line is "N passed, N failed". If something was skipped, the line before
 it is "N skipped", and the lines above name each case skipped and why. The ten
 programs that took longest come first. A program of unit tests (cmocka,
 test/system/reflit_test.py, unittest) counts by its cases, any other as one. Exits with 1 where a case failed, where
-none ran, and where a log is missing.
+none ran, and where a log is missing; with --strict also where a program was not
+installed that devtools/install.sh --tests installs: for CI.
 """
 import json
 import re
@@ -25,6 +26,8 @@ UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\) \.\.\. skipped '?(.*?)'?$", re.M)
 
 
 SLOWEST = 10
+# reasons that are none where devtools/install.sh --tests has run
+AVOIDABLE = re.compile(r"not installed|no clang-format")
 
 
 class Count:
@@ -82,7 +85,8 @@ def cases(entry):
 def main():
     passed = failed = 0
     failures, skipped, took = [], [], []
-    for path in sys.argv[1:]:
+    strict = "--strict" in sys.argv
+    for path in sys.argv[1 + strict:]:
         try:
             with open(path, encoding="utf-8") as log:
                 entries = [json.loads(line) for line in log]
@@ -105,6 +109,9 @@ def main():
     for name, case, why in skipped:
         print("skipped: %s%s: %s" % (name, ": " + case if case else "",
                                      why or "no reason given"))
+        if strict and AVOIDABLE.search(why):
+            failures.append("%s: what this machine can run was skipped" % name)
+            failed += 1
     for name in failures:
         print("failed:", name)
     if skipped:

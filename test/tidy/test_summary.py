@@ -44,14 +44,14 @@ def case(fn):
     return fn
 
 
-def summary(*entries):
+def summary(*entries, options=()):
     """@return (exit status, lines) for a log of these programs"""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
         for entry in entries:
             log.write(json.dumps(dict({"name": "x", "result": "OK",
                                        "stdout": ""}, **entry)) + "\n")
         log.flush()
-        p = subprocess.run([sys.executable, SUMMARY, log.name],
+        p = subprocess.run([sys.executable, SUMMARY, *options, log.name],
                            capture_output=True, text=True, check=False)
     return p.returncode, p.stdout.rstrip("\n").split("\n")
 
@@ -60,6 +60,19 @@ def summary(*entries):
 def without_skips_the_line_has_two_numbers():
     status, lines = summary({}, {"stdout": "[       OK ] a\n[       OK ] b\n"})
     assert (status, lines) == (0, ["3 passed, 0 failed"]), lines
+
+
+@case
+def what_is_skipped_for_want_of_a_program_fails_where_that_is_wanted():
+    for why, fails in (("clang is not installed", 1),
+                       ("no clang-format of version 14", 1),
+                       ("needs root", 0), ("", 0)):
+        entry = {"stdout": "[       OK ] a\n[  SKIPPED ] b: %s\n" % why}
+        assert summary(entry)[0] == 0
+        status, lines = summary(entry, options=["--strict"])
+        assert status == fails, (why, lines)
+        assert lines[-2:] == ["1 skipped", "1 passed, %d failed" % fails]
+        assert any(s.startswith("failed: x ") for s in lines) == fails, lines
 
 
 @case
