@@ -238,7 +238,8 @@ def a_cut_by_click_is_seen_on_the_page_and_in_the_report():
         until(lambda: "dead" in page.text("#events"))
         page.keys("h")
         until(lambda: link_state(page, name) == "UP")
-        assert page.errors() == []
+        told = page.errors()
+        assert told == [], told
         report = show.end()
         assert {f["link"] for f in report["failovers"]} == {name}
         assert report["lost_packets"] == 0
@@ -257,7 +258,8 @@ def large_fabrics_are_drawn_by_groups():
         page.keys("\ue00c")
         until(lambda: page.script("return document.querySelectorAll("
                                   "'.node').length") == 10)
-        assert page.errors() == []
+        told = page.errors()
+        assert told == [], told
         show.end()
 
 
