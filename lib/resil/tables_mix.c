@@ -252,13 +252,24 @@ crashed(const struct rl_tables *t, const struct rl_controller_job *job,
 	return false;
 }
 
+/* Whether a link between switches has failed, or come back, since @p old. */
+static bool
+switches_differ(const struct rl_tables *t, const struct tables_gen *old)
+{
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		if (t->topo.link[i].kind == RL_LINK_ISL &&
+		    t->topo.link[i].failed != (bool)old->failed[i])
+			return true;
+	return false;
+}
+
 /*
  * Chooses the mildest mode. Live and few flows held come from the same proof.
  * Tokens hold nothing and need no proof of a mix, but one more round of answers
  * from all devices. After a crash some flows would usually have to be held, and
- * if a device restarts all detours would have to be proven; a mix with an
- * adaptive plane holds many flows, and takes long to prove: then tokens are tried
- * first.
+ * if a device restarts all detours would have to be proven; a mix of two adaptive
+ * planes that differ holds many flows: then tokens are tried first. An endpoint's
+ * link changes no way to any other.
  */
 static int
 choose(struct rl_tables *t, const struct rl_controller_job *job,
@@ -267,8 +278,9 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 {
 	/* packets that loop out of a link that dies then may be overtaken */
 	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
-	const bool first = tokens && (t->adaptive || crashed(t, job, old) ||
-				      any_dev(t, job->waits));
+	const bool first =
+		tokens && ((t->adaptive && switches_differ(t, old)) ||
+			   crashed(t, job, old) || any_dev(t, job->waits));
 	int ret = -EAGAIN;
 
 	if (first)

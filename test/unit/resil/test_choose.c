@@ -342,6 +342,26 @@ an_adaptive_plane_changes_by_tokens(void **state)
 	bed_close(&b);
 }
 
+/* The ways of all others stay as they are: nobody leaves the plane for it. */
+static void
+an_endpoint_that_is_cut_off_changes_no_other_way(void **state)
+{
+	uint32_t n = 0;
+	struct bed b;
+
+	(void)state;
+	bed_open_as(&b, 4, 4, 0, RL_ROUTE_ADAPTIVE);
+	for (uint32_t l = 0; l < b.topo.nlink; l++) {
+		if (b.topo.link[l].kind == RL_LINK_ISL)
+			continue;
+		assert_int_equal(without(&b, l, true, true).mode,
+				 RL_RESIL_LIVE);
+		n++;
+	}
+	assert_int_equal(n, 16);
+	bed_close(&b);
+}
+
 /* Where tokens can't be: few flows are held, or none, or all if mixed planes
    are not proven. */
 static void
@@ -428,6 +448,8 @@ main(void)
 		cmocka_unit_test(if_tokens_can_not_be_many_are_held),
 		cmocka_unit_test(no_mix_is_live_while_links_are_to_train),
 		cmocka_unit_test(an_adaptive_plane_changes_by_tokens),
+		cmocka_unit_test(
+			an_endpoint_that_is_cut_off_changes_no_other_way),
 		cmocka_unit_test(without_tokens_an_adaptive_plane_mixes),
 		cmocka_unit_test(
 			two_silent_devices_stop_no_fabric_with_a_plane),
