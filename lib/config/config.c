@@ -266,16 +266,21 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	return ret;
 }
 
-/* What the other groups must say for an adaptive plane. */
+/* What the other groups must say for an adaptive plane. Left out, endpoint.order
+   follows it. */
 static int
-check_adaptive(struct cfg_ctx *c, const config_setting_t *root,
-	       const struct rl_config *cfg)
+read_adaptive(struct cfg_ctx *c, const config_setting_t *root,
+	      struct rl_config *cfg)
 {
 	const config_setting_t *s = config_setting_get_member(root, "routing");
-	const char *why = NULL;
+	const config_setting_t *ep = config_setting_get_member(root, "endpoint");
+	const char *why = NULL, *key;
+	char buf[RL_ERR_MAX];
 
 	if (!cfg->adaptive)
 		return 0;
+	if (ep == NULL || config_setting_get_member(ep, "order") == NULL)
+		cfg->endpoint.order = RL_ORDER_ENDPOINT;
 	if (cfg->endpoint.order != RL_ORDER_ENDPOINT)
 		why = "a flow's packets take many paths; set endpoint.order = "
 		      "\"endpoint\"";
@@ -287,10 +292,8 @@ check_adaptive(struct cfg_ctx *c, const config_setting_t *root,
 	else if (rl_min_u32(cfg->vls, cfg->link.vcs) < 2)
 		why = "the plane needs a VL of its own; raise routing.vls or "
 		      "link.vcs";
-	else if (cfg->controller.mode == RL_RESIL_LIVE ||
-		 cfg->controller.mode == RL_RESIL_PARTIAL)
-		why = "no mix of two planes is proven, so a recovery is a full "
-		      "quiesce; set controller.mode = \"auto\" or \"full\"";
+	else if (rl_ep_cfg_check(&cfg->endpoint, buf, sizeof(buf), &key) != 0)
+		why = buf;
 	if (why == NULL)
 		return 0;
 	return cfg_error_at(c, config_setting_get_member(s, "adaptive"),
@@ -318,7 +321,7 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	if (ret == 0)
 		ret = read_controller(c, root, cfg);
 	if (ret == 0)
-		ret = check_adaptive(c, root, cfg);
+		ret = read_adaptive(c, root, cfg);
 	if (ret == 0)
 		ret = cfg_processes(
 			c, config_setting_get_member(root, "processes"), cfg);

@@ -16,6 +16,14 @@ an_adaptive_plane_with_all_that_it_needs_is_taken(void **state)
 	assert_int_equal(cfg->endpoint.order, RL_ORDER_ENDPOINT);
 	assert_int_equal(rl_config_levels(cfg), 0);
 	config_drop(cfg);
+	/* whatever the mode of recoveries; the order follows */
+	cfg = config_take(FIGURE_1 ADAPTIVE "controller: { mode = \"live\"; };");
+	assert_int_equal(cfg->endpoint.order, RL_ORDER_ENDPOINT);
+	assert_int_equal(cfg->controller.mode, RL_RESIL_LIVE);
+	config_drop(cfg);
+	cfg = config_take(FIGURE_1 ADAPTIVE "endpoint: { window_flits = 64; };");
+	assert_int_equal(cfg->endpoint.order, RL_ORDER_ENDPOINT);
+	config_drop(cfg);
 	cfg = config_take(FIGURE_1 ORDER);
 	assert_false(cfg->adaptive);
 	assert_int_equal(rl_config_levels(cfg), 1);
@@ -30,7 +38,8 @@ it_is_refused_where_it_does_not_go_with_the_rest(void **state)
 		const char *text;
 		const char *why;
 	} bad[] = {
-		{FIGURE_1 ADAPTIVE, "set endpoint.order = \"endpoint\""},
+		{FIGURE_1 ADAPTIVE "endpoint: { order = \"path\"; };",
+		 "set endpoint.order = \"endpoint\""},
 		{FIGURE_1 ADAPTIVE ORDER
 		 "link: { switching = \"cut-through\"; };",
 		 "set link.switching = \"store-and-forward\""},
@@ -38,11 +47,10 @@ it_is_refused_where_it_does_not_go_with_the_rest(void **state)
 		 "set routing.levels = 1"},
 		{FIGURE_1 "routing: { vls = 1;\nadaptive = true; };\n" ORDER,
 		 "raise routing.vls or link.vcs"},
-		{FIGURE_1 ADAPTIVE ORDER "controller: { mode = \"live\"; };\n",
-		 "set controller.mode = \"auto\" or \"full\""},
-		{FIGURE_1 ADAPTIVE ORDER
-		 "controller: { mode = \"partial\"; };\n",
-		 "set controller.mode = \"auto\" or \"full\""},
+		{FIGURE_1 ADAPTIVE "endpoint: { retry = false; };\n",
+		 "routing.adaptive: order: \"endpoint\" needs"},
+		{FIGURE_1 ADAPTIVE "endpoint: { profile = \"cxl\"; };\n",
+		 "set profile = \"rxl\""},
 		{FIGURE_1 "endpoint: { retry = false;\norder = \"endpoint\"; };",
 		 "set retry = true"},
 		{FIGURE_1 "endpoint: { profile = \"cxl\";\n"
