@@ -139,38 +139,50 @@ judge_add(struct rl_check_report *sum, const struct rl_check_report *rep)
 	*sum = all;
 }
 
-/* Whether packets may leave the adaptive plane wherever they can be, whatever
-   next hops they then take. */
+/* Whether packets may leave the adaptive plane wherever they can be in a part,
+   whatever next hops they then take. */
+static int
+ask_adaptive(struct route_app *app, struct rl_check_report *rep)
+{
+	struct rl_check_in in = {.topo = &app->cfg.topo,
+				 .fwd = app->route->fwd,
+				 .alts = RL_CHECK_ALL, .joins = true};
+	int ret = rl_check(&in, rep);
+
+	if (ret != -EHOSTUNREACH)
+		return ret;
+	in.alts = RL_CHECK_FIRST;
+	return rl_check(&in, rep);
+}
+
 static void
 judge_adaptive(struct route_app *app)
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	const struct rl_check_in all = {.topo = t, .fwd = app->route->fwd,
-					.alts = RL_CHECK_ALL, .joins = true,
-					.parts = app->route->parts};
-	const struct rl_check_in first = {.topo = t, .fwd = app->route->fwd,
-					  .joins = true,
-					  .parts = app->route->parts};
 	struct rl_check_report *rep = calloc(1, sizeof(*rep));
 	int ret = rep == NULL ? -ENOMEM : 0;
+	uint64_t joins = 0, lost = 0;
 
-	if (ret == 0 && app->route->adapts)
-		ret = rl_check(&all, rep);
-	if (ret == -EHOSTUNREACH) /* not by all next hops: by the first? */
-		ret = rl_check(&first, rep);
 	if (!app->route->adapts)
 		printf("adaptive: none: %s\n", app->route->plain_why);
-	else if (rep != NULL)
+	for (uint32_t p = 0; app->route->adapts && ret == 0 &&
+			     p < rl_max_u64(1, app->nparts); p++) {
+		route_part_enter(app, p);
+		ret = ask_adaptive(app, rep);
+		route_part_leave(app);
+		joins += rep->joins;
+		lost += rep->joins_lost;
+	}
+	if (app->route->adapts && rep != NULL)
 		printf("adaptive: VL %u, which may be left at %llu of %llu "
 		       "(switch, destination, SL), credit-loops %s\n",
 		       app->route->fwd[0].adapt_vl,
-		       (unsigned long long)(rep->joins - rep->joins_lost),
-		       (unsigned long long)rep->joins,
+		       (unsigned long long)(joins - lost),
+		       (unsigned long long)joins,
 		       rep->cycle_len == 0 ? "0" : "found");
 	if (ret != 0 || !app->route->adapts)
 		app->status = EXIT_BROKEN;
 	if (rep != NULL && rep->cycle_len != 0)
-		judge_print_cycle(t, rep);
+		judge_print_cycle(&app->cfg.topo, rep);
 	free(rep);
 }
 

@@ -7,6 +7,7 @@ of fabric, and the tables of other people's routers [ROUTE-5, ROUTE-8].
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -156,6 +157,12 @@ def a_fabric_in_parts_is_refused_unless_parts_are_asked_for():
     assert "unreachable e0.0.1" in p.stdout, p.stdout
     r = json.loads(config(CUT, args=("--parts", "--json", "-")).stdout)
     assert [len(x["endpoints"]) for x in r["parts"]] == [12, 10, 1], r
+    # each part has its adaptive plane
+    p = config(CUT + "routing: { adaptive = true; };",
+               args=("--verify", "--parts"))
+    assert last_lines(p.stdout)["pairs"] == "222/222", p.stdout
+    assert re.search(r"may be left at (\d+) of \1 .*credit-loops 0",
+                     p.stdout), p.stdout
 
 
 @case
