@@ -144,15 +144,15 @@ judge_add(struct rl_check_report *sum, const struct rl_check_report *rep)
 static int
 ask_adaptive(struct route_app *app, struct rl_check_report *rep)
 {
-	struct rl_check_in in = {.topo = &app->cfg.topo,
-				 .fwd = app->route->fwd,
-				 .alts = RL_CHECK_ALL, .joins = true};
-	int ret = rl_check(&in, rep);
+	struct rl_check_in ask = {.topo = &app->cfg.topo,
+				  .fwd = app->route->fwd,
+				  .alts = RL_CHECK_ALL, .joins = true};
+	int ret = rl_check(&ask, rep);
 
 	if (ret != -EHOSTUNREACH)
 		return ret;
-	in.alts = RL_CHECK_FIRST;
-	return rl_check(&in, rep);
+	ask.alts = RL_CHECK_FIRST;
+	return rl_check(&ask, rep);
 }
 
 static void
