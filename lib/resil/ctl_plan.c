@@ -50,6 +50,15 @@ ctl_removed_down(struct rl_controller *c, uint64_t now_ns)
 	}
 }
 
+void
+ctl_port_again(struct rl_controller *c, uint32_t end, uint64_t now_ns)
+{
+	if (!c->link[end / 2].down)
+		return;
+	end_order(c, end, RL_LOCAL_PORT_DRAIN);
+	c->port_ns = now_ns;
+}
+
 bool
 ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 {

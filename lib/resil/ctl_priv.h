@@ -240,6 +240,8 @@ void ctl_msg(const struct rl_controller *c, uint32_t dev,
 /* ctl_plan.c */
 /** After the install, orders ports of removed or avoided links down. */
 void ctl_removed_down(struct rl_controller *c, uint64_t now_ns);
+/** A port that has restarted knows nothing of what it was ordered: again. */
+void ctl_port_again(struct rl_controller *c, uint32_t end, uint64_t now_ns);
 /** Brings all links back that are down only because they are degraded. */
 void ctl_degraded_back(struct rl_controller *c, uint64_t now_ns);
 bool ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m,

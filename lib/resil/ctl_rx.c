@@ -15,8 +15,10 @@ forget_ports(struct rl_controller *c, uint32_t dev, bool dark, uint64_t now_ns)
 		struct ctl_end *e = &c->end[2 * tp->link + tp->end];
 
 		e->ver = 0;
-		if (dark)
+		if (dark) {
 			e->state = RL_RESIL_LINK_DEAD;
+			ctl_port_again(c, 2 * tp->link + tp->end, now_ns);
+		}
 		if (ctl_link_judge(c, tp->link, now_ns))
 			ctl_changed(c, RL_CAUSE_LINK_DEAD, tp->link, now_ns,
 				    now_ns);

@@ -131,6 +131,36 @@ an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
 	assert_int_equal(f->order[s1][l->port[end]], RL_LOCAL_PORT_DRAIN);
 }
 
+/* A port that restarts is as new: it would train, and stay up. */
+static void
+a_removed_link_goes_down_again_where_a_device_restarts(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1"), s1 = fx_dev(f, "s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+	const unsigned int end = l->dev[1] == s1;
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	for (unsigned int i = 0; i < 2; i++) {
+		fx_local_kill(f, s1);
+		for (uint16_t p = 0; p < f->topo.dev[s1].nports; p++)
+			f->order[s1][p] = RL_LOCAL_PORT_NONE;
+		f->order[l->dev[!end]][l->port[!end]] = RL_LOCAL_PORT_NONE;
+		fx_run(f, f->cfg.answer_ns);
+		fx_local_begin(f, s1, true);
+		fx_run(f, 10 * MS);
+		for (uint16_t p = 0; p < f->topo.dev[s1].nports; p++)
+			assert_int_equal(f->order[s1][p],
+					 p == l->port[end] ?
+						 RL_LOCAL_PORT_DRAIN :
+						 RL_LOCAL_PORT_NONE);
+		/* the other port was not restarted */
+		assert_int_equal(f->order[l->dev[!end]][l->port[!end]],
+				 RL_LOCAL_PORT_NONE);
+	}
+}
+
 /*
  * [RES-3]: without a link it has not crashed. However slow it is, its answer
  * counts: its tables are known, and no other device has to stop for it.
@@ -332,6 +362,7 @@ main(void)
 		T(what_is_added_before_a_new_controller_has_heard_of_it_is_ordered),
 		T(orders_to_ports_outlive_the_time_to_wait_for_them),
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
+		T(a_removed_link_goes_down_again_where_a_device_restarts),
 		T(a_switch_that_was_taken_out_is_given_time_to_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
 		T(a_link_that_was_left_comes_back_if_it_is_the_only_way),
