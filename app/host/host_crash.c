@@ -42,8 +42,8 @@ orders_off(struct host *h, uint32_t dev)
 		for (unsigned int k = 0; k < n; k++) {
 			rte_ring_sc_dequeue_elem(lc->notices, &m, sizeof(m));
 			if (m.dev != dev)
-				rte_ring_mp_enqueue_elem(lc->notices, &m,
-							 sizeof(m));
+				rte_ring_enqueue_elem(lc->notices, &m,
+						      sizeof(m));
 		}
 	}
 }

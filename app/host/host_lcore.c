@@ -416,10 +416,11 @@ notify_end(struct host *h, struct host_lcore *from, const struct rl_flit *pkt,
 			    h->fabric.topo->nep, &n.say))
 		return;
 	n.dev = h->fabric.topo->ep_dev[n.say.whose];
-	if (h->fabric.dev[n.dev].foreign)
-		return; /* another process runs it: its own retry finds out */
+	/* another process runs it: its own retry finds out */
+	if (h->fabric.dev[n.dev].foreign || h->dead[n.dev])
+		return;
 	to = h->lcore[h->place.lcore[host_role(&h->place, n.dev, -1)]];
-	if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
+	if (rte_ring_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
 		count(&from->notices_lost);
 }
 

@@ -113,6 +113,28 @@ what_a_dead_link_held_goes_round_it_in_the_round_of_its_death(void **state)
 	assert_int_equal(client[1].received, 101);
 }
 
+/* Its endpoint would take it, and say that a peer is unreachable. */
+static void
+who_has_crashed_hears_of_no_drops(void **state)
+{
+	const uint32_t e0 = rl_topo_find_dev(&bed.cfg.topo, "e0");
+	const struct host_lcore *lc = bed.host.lcore[bed.host.lcore_id[0]];
+	const uint64_t *told =
+		rl_ep_counters(bed.host.fabric.dev[e0].core.ep);
+
+	(void)state;
+	client[0].to_send = 20;
+	round_once(); /* they are in s1, or on their way to it */
+	assert_int_equal(host_dev_crash(&bed.host, e0), 0);
+	rl_role_port_order(port("s1", 0), RL_ORDER_DOWN);
+	for (unsigned int i = 0; i < LIMIT_ROUNDS &&
+				 lc->drops[RL_DROP_NO_PATH] == 0; i++)
+		round_once();
+	assert_true(lc->drops[RL_DROP_NO_PATH] > 0);
+	round_once();
+	assert_int_equal(told[RL_EPC_drop_notices], 0);
+}
+
 int
 main(void)
 {
@@ -123,6 +145,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			what_a_dead_link_held_goes_round_it_in_the_round_of_its_death,
 			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_has_crashed_hears_of_no_drops, setup, teardown),
 	};
 
 	eal_fixture_start("0@0");
