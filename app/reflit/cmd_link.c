@@ -216,21 +216,20 @@ cmd_link_one_way(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
-/* Names healthy links that the controller keeps out until they are added:
-   the order was carried out, but `add` is needed, too. */
-static void
-say_kept_out(struct app *app, const struct links *l)
+/* Whether the controller keeps a healthy link out until it is added. If so, says
+   it: the order was carried out, but `add` is needed, too. */
+static bool
+kept_out(struct app *app, uint32_t link)
 {
 	const struct rl_controller *c = app->host.resil.controller;
+	const char *name = link_name(app, link);
 
-	for (unsigned int i = 0; i < l->n; i++) {
-		const char *name = link_name(app, l->link[i]);
-
-		if (c != NULL && rl_controller_link_out(c, l->link[i]))
-			printf("%s is whole again, but kept out: it was removed, "
-			       "or left because it degraded; bring it back by "
-			       "link %s add\n", name, name);
-	}
+	if (c == NULL || !rl_controller_link_out(c, link))
+		return false;
+	printf("%s is whole again, but kept out: it was removed, or left "
+	       "because it degraded; bring it back by link %s add\n",
+	       name, name);
+	return true;
 }
 
 int
@@ -258,7 +257,8 @@ cmd_link_up(struct app *app, const char *const arg[])
 			return app_error(app, "%s: its ports do not answer",
 					 link_name(app, l.link[i]));
 	}
-	say_kept_out(app, &l);
+	for (unsigned int i = 0; i < l.n; i++)
+		(void)kept_out(app, l.link[i]);
 	return 0;
 }
 
@@ -317,6 +317,8 @@ cmd_link_order(struct app *app, const char *const arg[])
 		app->link[l.link[i]].drained = order == RL_ORDER_DRAIN;
 		app->watch.order_ns[l.link[i]] =
 			on ? 0 : host_now(&app->host);
+		if (on && kept_out(app, l.link[i]))
+			continue;
 		order_ports(app, l.link[i], order);
 		recorder_link(app, order == RL_ORDER_UP	   ? "up"
 				   : order == RL_ORDER_DOWN ? "down"

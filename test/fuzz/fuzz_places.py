@@ -251,15 +251,16 @@ def wrong(plan, status, out, errors, r):
     """What is wrong with a run, or nothing."""
     if "Sanitizer" in errors or "runtime error" in errors:
         return "a sanitizer spoke"
-    if status not in (0, 2) or r is None:
+    if status not in ((0, 2) if plan.lives else (0, 1, 2)) or r is None:
         return "exit status %d" % status
-    bad = ["%s: %d" % (k, r[k]) for k in EXACT if r[k] != 0]
-    if r["sent_packets"] != r["delivered_packets"] + r["reported_packets"]:
-        bad.append("packets are not accounted for")
-    if r["sent_packets"] == 0 or plan.lives > r["drained"]:
-        bad.append("sent %d, drained: %s" % (r["sent_packets"], r["drained"]))
+    bad = ["%s: %d" % (k, r[k]) for k in EXACT if r[k] != 0 and
+           (k != "lost_packets" or plan.lives or r["drained"])]
     if not plan.lives:
         return "; ".join(bad)
+    if r["sent_packets"] != r["delivered_packets"] + r["reported_packets"]:
+        bad.append("packets are not accounted for")
+    if r["sent_packets"] == 0 or not r["drained"]:
+        bad.append("sent %d, drained: %s" % (r["sent_packets"], r["drained"]))
     bad += [e for e in errors.splitlines() if " after 100.000 s" in e]
     shown = {}
     for line in out.splitlines():

@@ -129,6 +129,21 @@ def links_and_switches_are_taken_out_as_planned_without_a_loss():
 
 
 @case
+def a_link_that_was_removed_is_not_enabled_but_added():
+    with Box() as box:
+        run = recover(box, "link s1.0-s1.1 remove", "wait recovered " + LONG,
+                      "link s1.0-s1.1 disable", "link s1.0-s1.1 enable",
+                      "wait recovered 20s", "show link s1.0-s1.1 json",
+                      "link s1.0-s1.1 add", "wait up " + LONG,
+                      "show link s1.0-s1.1 json")
+        shown = [json.loads(l)["links"][0] for l in run.out.split("\n")
+                 if l.startswith("{")]
+        assert [(l["admin"], l["oper"]) for l in shown] == [
+            ("removed", "down"), ("up", "up")], shown
+        assert "bring it back by link s1.0-s1.1 add" in run.out, run.out
+
+
+@case
 def a_link_that_degrades_begins_a_recovery():
     config = TORUS + """
 link: { error_window_ns = 300000000000; error_corrected_max = 40;
