@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lists SAME and DIFFERS of a test name every field of a struct.
+"""The lists SAME and DIFFERS of a test name every field of a struct. Where a
+test compares several structs, each list begins with the struct's name.
 
 usage: fields.py TEST HEADER STRUCT
 """
@@ -20,8 +21,10 @@ body = re.search(r"^struct %s \{\n(.*?)^\}" % struct, code(header),
 # of a union the first member stands for all
 body = re.sub(r"union \{\s*([^;]*;).*?\};", r"\1", body, flags=re.S)
 # a flexible array is no field
-have = set(re.findall(r"(\w+)(?:\[\w+\])?;", body))
-lists = re.findall(r"#define (?:SAME|DIFFERS)\(X\)((?:.*\\\n)*.*)", code(test))
+have = set(re.findall(r"(\w+)(?:\[\w+\])?[,;]", body))
+lists = [re.findall(r"#define %s(?:SAME|DIFFERS)\(X\)((?:.*\\\n)*.*)" % of,
+                    code(test)) for of in (struct.upper() + "_", "")]
+lists = lists[0] or lists[1]
 named = set(re.findall(r"X\((\w+)\)", "".join(lists)))
 if not have or have != named:
     sys.exit("%s: %s" % (test, " ".join(sorted(have ^ named))))
