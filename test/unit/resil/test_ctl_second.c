@@ -142,6 +142,7 @@ links_fail(struct fx *f, uint32_t link)
 	assert_true(fx_settle(f, 50 * MS));
 	fx_link(f, link, RL_RESIL_LINK_UP);
 	assert_true(fx_settle(f, 50 * MS));
+	assert_false(f->ctl->link[link].avoided);
 	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
 	assert_true(fx_settle(f, 50 * MS));
 	fx_link(f, link, RL_RESIL_LINK_DEAD);
