@@ -200,7 +200,7 @@ class Plan:
     def heal(self):
         long = "100s" if self.lives else "2s"
         lines = [] if self.led else ["controller restart"]
-        lines += ["unquiesce"] if self.quiet else []
+        lines += ["wait 50ms", "unquiesce"]  # once a reroute has ended
         lines += ["inject unblock " + b for b in sorted(self.blocked)]
         for link in self.links:
             lines += ["link %s enable" % link, "link %s up" % link]

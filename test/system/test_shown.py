@@ -7,7 +7,8 @@ import re
 
 from reflit_test import Box, FIGURE1, carrier, case, main
 
-CONFIG = FIGURE1 + "routing: { levels = 4; };\n"
+CONFIG = FIGURE1 + ("routing: { levels = 4; };\n"
+                    "link: { window_flits = 3001; };\n")
 ARGS = ["--classes", "2", "--packet-flits", "3"]  # classes 0 and 1: VCs 0 and 2
 # directions of links: link, where it leaves, the port there, and the other one
 DIRS = (("e0-s0", "e0", "e0/0", "s0/0"), ("e0-s0", "s0", "s0/0", "e0/0"),
@@ -15,6 +16,41 @@ DIRS = (("e0-s0", "e0", "e0/0", "s0/0"), ("e0-s0", "s0", "s0/0", "e0/0"),
         ("s0-s1#1", "s0", "s0/2", "s1/2"), ("s0-s1#1", "s1", "s1/2", "s0/2"),
         ("s1-e1", "s1", "s1/0", "e1/0"), ("s1-e1", "e1", "e1/0", "s1/0"))
 TRAFFIC = "traffic packets 300\nstart\nwait sent\nwait drained\n"
+
+
+SAID, READ = {}, {}  # by command: facts in its JSON, and those looked at
+
+
+class Facts(dict):
+    """An object of a command's JSON that knows which of its facts are read."""
+    said = None
+
+    @classmethod
+    def of(cls, command, value):
+        """Each object of a JSON value, whose facts are that command's."""
+        if isinstance(value, list):
+            return [cls.of(command, v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        facts = cls((k, cls.of(command, v)) for k, v in value.items())
+        facts.said = command
+        SAID.setdefault(command, set()).update(value)
+        return facts
+
+    def look(self, keys):
+        READ.setdefault(self.said, set()).update(keys)
+
+    def __getitem__(self, key):
+        self.look([key])
+        return dict.__getitem__(self, key)
+
+    def __eq__(self, other):
+        if not isinstance(other, Facts):  # which would be the same story
+            self.look(self)
+        return dict.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
 
 
 class Told:
@@ -32,8 +68,9 @@ class Told:
         for show, said in zip(shows, self.said):
             into, key = (self.json, show[:-5]) if show.endswith(" json") else (
                 self.text, show)
-            into.setdefault(key, []).append(
-                json.loads(said) if into is self.json else said)
+            what = " ".join(show.split()[:2])
+            into.setdefault(key, []).append(Facts.of(what, json.loads(said))
+                                            if into is self.json else said)
         self.end = self.said[-1]
 
     def counters(self):
@@ -86,6 +123,11 @@ def traffic_flows_ports_and_rates_tell_of_the_same_flits():
     assert sum(by_vc.values()) == 1800
     assert {v["vc"]: v["last_flits"] for v in first["vcs"]} == by_vc, first
     assert later["last_ns"] < first["last_ns"], (first, later)
+    assert 0 < later["processor_ns"] < first["processor_ns"], (first, later)
+    assert [first[k] for k in (
+        "reported_packets", "under_way_packets", "duplicated_packets",
+        "reordered_packets", "corrupted_packets", "refused_packets",
+        "attached")] == 6 * [0] + [[]], first
     for o in (first, *first["vcs"]):
         assert close(o["flits_per_us"],
                      o["last_flits"] / first["last_ns"] * 1e3), first
@@ -105,6 +147,7 @@ def traffic_flows_ports_and_rates_tell_of_the_same_flits():
         tx = n(c, name, "tx_flits")
         assert [p[k] for k in ("base", "acked", "next", "tail")] == [tx] * 4, p
         assert p["held_flits"] == 0 and p["state"] == "UP", p
+        assert p["window_flits"] == 3001, p
     check_histograms(t, by_vc)
     r = t.run.report
     assert r["flit_hops"] == sum(n(c, d[2], "tx_flits") for d in DIRS)
@@ -184,6 +227,9 @@ def errors_and_faults_are_those_of_the_direction_that_had_them():
               "show errors over gaps=0 json", "clear counters",
               "show errors all json", "show counters all json"))
     whole, cleared = t.json["show errors all"]
+    assert t.run.report["date"][:19] <= whole["since_utc"][:19] <= cleared[
+        "since_utc"][:19], (whole, cleared)
+    assert whole["left_out"] == cleared["left_out"] == 0
     c = t.counters()
     by = {(r["link"], r["from"]): r for r in whole["errors"]}
     rx = {"corrected": "rx_corrected", "bad": "rx_bad",
@@ -198,6 +244,7 @@ def errors_and_faults_are_those_of_the_direction_that_had_them():
                     replays=n(c, port, "tx_replays"),
                     deaths=n(c, port, "deaths"))
         assert {k: r[k] for k in want} == want, (r, want)
+        assert r["state"] == "", r
         flits = n(c, to, "rx_ok") + n(c, to, "rx_bad")
         assert close(r["errors_per_flit"], (r["corrected"] + r["bad"]) /
                      flits if flits else 0), r
@@ -266,8 +313,8 @@ def links_paths_and_faults_are_called_what_they_are():
         "inject loss s0-s1#0 s0 0.25", "inject delay s0-s1#1 s1 7us",
         "inject ber s1-e1 e1 1e-5 propagate 0.8 lanes 4",
         "inject ber e0-s0 e0 1e-9", "inject block e1 2", "inject block e0 7",
-        "inject soft s1 0.5", "show faults json", "show faults",
-        "inject unblock e1 2", "inject unblock e0 7", "inject soft s1 0",
+        "inject soft s1 0.5", "inject poison s1 0.25", "show faults json", "show faults",
+        "inject unblock e1 2", "inject unblock e0 7", "inject soft s1 0", "inject poison s1 0",
         "link e0-s0 up", "link s1-e1 up", "link s0-s1 up",
         "link s0-s1#0 disable", "wait dead s0-s1#0", "show fabric json",
         "show fabric", "show rates s0-s1#0 json", "show path e0 e1 json"),
@@ -323,7 +370,9 @@ def check_words_of_faults(t):
                 ("s1-e1", "e1"): "ber 1e-05 propagate 0.8 lanes 4"}, told
     assert told["blocked"] == [{"endpoint": "e0", "vc": 7},
                                {"endpoint": "e1", "vc": 2}], told
-    assert [a["device"] for a in told["altering"]] == ["s1"], told
+    assert told["altering"] == [{
+        "device": "s1", "altered_packets_rate": 0.5,
+        "poisoned_packets_rate": 0.25}], told
     text = t.text["show faults"][0]
     for line in ("e0 takes nothing of VC 7\ne1 takes nothing of VC 2\n",
                  "s0-s1#1              delay 7 us               s1   "):
@@ -348,6 +397,16 @@ def a_port_that_is_attached_is_started_and_stopped_by_its_endpoint():
         **dict.fromkeys(keys, 0))], told
     assert ("  net_null0 at e0: read 0, not taken: too long 0, cut short 0, "
             "refused 0, missed 0; written 0, not written 0\n") in rest, rest
+
+
+@case
+def a_fact_that_nothing_else_counts_is_not_shown():
+    """Each that these commands show was looked at by a case above."""
+    assert len(SAID) >= 10, sorted(SAID)
+    # of counters there are hundreds
+    left = {command: said - READ.get(command, set())
+            for command, said in SAID.items() if command != "show counters"}
+    assert not any(left.values()), left
 
 
 main()
