@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of keys against the structures and the checks it stands for. */
+#include <inttypes.h>
+
 #include "config_test.h"
 
 /* The structure of a group, as bytes. */
@@ -179,6 +181,70 @@ every_default_can_be_written_in_a_file(void **state)
 	config_drop(plain);
 }
 
+/* Whether a file with this number is refused because of its range. */
+static bool
+refused(const struct rl_config_key *key, bool list, uint64_t v)
+{
+	struct rl_config cfg;
+	char text[1024], err[RL_ERR_MAX + 512] = "";
+	const int n = snprintf(text, sizeof(text),
+			       "%s%s = %s{ %s = %" PRIu64 "; }%s;", FIGURE_1,
+			       key->group, list ? "( " : "", key->name, v,
+			       list ? " )" : "");
+
+	if (rl_config_read_text("text", text, (size_t)n, &cfg, err,
+				sizeof(err)) == 0) {
+		rl_config_free(&cfg);
+		return false;
+	}
+	return strstr(err, key->name) != NULL &&
+	       strstr(err, "is out of range") != NULL;
+}
+
+static void
+check_limits(const struct rl_config_key *key, bool list)
+{
+	const char *group = key->group, *name = key->name;
+
+	if (key->min > 0 && !refused(key, list, key->min - 1))
+		fail_msg("%s.%s may be below its least", group, name);
+	/* one that must agree with another key is open at one end */
+	if (refused(key, list, key->min) &&
+	    strstr(key->meaning, "not below the") == NULL)
+		fail_msg("%s.%s may not be its least", group, name);
+	if (refused(key, list, key->max))
+		fail_msg("%s.%s may not be its most", group, name);
+	if (key->max < INT64_MAX && !refused(key, list, key->max + 1))
+		fail_msg("%s.%s may be above its most", group, name);
+}
+
+/* In files, of all groups but the fabric's, whose keys its topology has. */
+static void
+a_number_is_taken_at_its_limits_and_refused_beyond_them(void **state)
+{
+	const struct rl_config_key *key;
+	unsigned int tried = 0;
+	size_t n;
+
+	(void)state;
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		const struct rl_config_key *top = key;
+
+		if (key[i].type != RL_KEY_NUMBER ||
+		    strcmp(key[i].group, "fabric") == 0)
+			continue;
+		while (top < key + n && (top->group[0] != '\0' ||
+					 strcmp(top->name, key[i].group) != 0))
+			top++;
+		if (top == key + n) /* a group in another one */
+			continue;
+		tried++;
+		check_limits(&key[i], top->type == RL_KEY_GROUPS);
+	}
+	assert_true(tried > 60);
+}
+
 /* Versions of libconfig differ in what they read. */
 static void
 a_number_is_read_in_one_way_or_refused(void **state)
@@ -217,6 +283,8 @@ main(void)
 		cmocka_unit_test(every_field_of_the_structures_is_a_key),
 		cmocka_unit_test(a_key_with_a_unit_of_time_or_size_ends_in_it),
 		cmocka_unit_test(every_default_can_be_written_in_a_file),
+		cmocka_unit_test(
+			a_number_is_taken_at_its_limits_and_refused_beyond_them),
 		cmocka_unit_test(a_number_is_read_in_one_way_or_refused),
 	};
 
