@@ -396,6 +396,7 @@ rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 	}
 	d->core_params.fwd = fwd;
 	d->core.core = rl_core_init(d->core.core, &d->core_params);
+	rl_role_core_await(&d->core, 0);
 	for (uint16_t p = 0; p < d->nports; p++)
 		if (d->port[p].near)
 			rl_role_join(&d->core, &d->port[p]);

@@ -346,6 +346,46 @@ a_device_that_is_late_for_ever_is_not_waited_for_for_ever(void **state)
 	}
 }
 
+/*
+ * Tables that were computed for a device without links are not proven beside its
+ * old ones: where a link of its is back before all is at rest, they are not
+ * installed, though at that very look all is at rest.
+ */
+static void
+a_silent_device_whose_link_is_back_ends_the_recovery(void **state)
+{
+	unsigned int ended = 0;
+
+	(void)state;
+	for (unsigned int us = 0; us < 60; us++) {
+		static struct fx f;
+		const struct rl_topo_dev *d;
+		uint32_t s3;
+
+		fx_open(&f, 4);
+		assert_true(fx_settle(&f, 50 * MS));
+		s3 = fx_dev(&f, "s3");
+		d = &f.topo.dev[s3];
+		f.mode = RL_RESIL_FULL;
+		f.busy[fx_dev(&f, "e1")] = true;
+		fx_local_kill(&f, s3);
+		for (uint16_t p = 0; p < d->nports; p++)
+			fx_link(&f, d->port[p].link, RL_RESIL_LINK_DEAD);
+		fx_until(&f, RL_CONTROLLER_DRAIN);
+		fx_run(&f, 2 * f.cfg.answer_ns);
+		fx_link(&f, d->port[0].link, RL_RESIL_LINK_UP);
+		fx_run(&f, f.cfg.return_ns - 30000 + us * 1000);
+		f.busy[fx_dev(&f, "e1")] = false;
+		while (rl_controller_phase(f.ctl) == RL_CONTROLLER_DRAIN)
+			fx_run(&f, 1000);
+		ended += rl_controller_phase(f.ctl) == RL_CONTROLLER_RELEASE;
+		if (rl_controller_phase(f.ctl) == RL_CONTROLLER_RELEASE)
+			assert_int_equal(f.installs, 0);
+		fx_close(&f);
+	}
+	assert_true(ended > 20 && ended < 60);
+}
+
 /* [RES-8]: the second time it is known how long an answer takes. */
 static void
 limits_follow_the_answers_that_were_seen(void **state)
@@ -483,6 +523,8 @@ main(void)
 		T(a_device_that_is_late_is_waited_for_while_it_says_that_it_is_there),
 		T(while_one_is_late_the_leases_of_the_others_go_on),
 		T(a_device_that_is_late_for_ever_is_not_waited_for_for_ever),
+		cmocka_unit_test(
+			a_silent_device_whose_link_is_back_ends_the_recovery),
 		T(limits_follow_the_answers_that_were_seen),
 		T(what_fails_for_a_late_answer_is_not_refused_but_tried_again),
 		T(packets_do_not_wait_for_refused_tables),
