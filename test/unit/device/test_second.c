@@ -72,7 +72,8 @@ crash(struct rl_device *d, uint32_t dev)
 #define CHECK(part)                                                            \
 	if (memcmp(&a.part, &b.part, sizeof(a.part)) != 0)                     \
 		others += (print_error("%s of %s is another one\n", #part,     \
-				       name), 1);
+				       name),                                  \
+			   1);
 
 static void
 check_device(const char *name, const struct made *new)

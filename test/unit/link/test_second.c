@@ -11,31 +11,34 @@
 
 /* Of each part of a port: all fields, and those that may differ with why. */
 #define PORT_LINK_SAME(X)                                                      \
-	X(state) X(started) X(admin_down) X(phy_up) X(planned) X(retrains)     \
-	X(ill_ns) X(ill_until_ns) X(phy_lost_ns)
+	X(state)                                                               \
+	X(started) X(admin_down) X(phy_up) X(planned) X(retrains) X(ill_ns)    \
+		X(ill_until_ns) X(phy_lost_ns)
 #define PORT_LINK_DIFFERS(X)                                                   \
-	X(detector)	 /* of the last death: told */                         \
-	X(epochs)	 /* trainings so far: told */                          \
-	X(flaps)	 /* so soon after the last: it counts them */          \
-	X(loop_id)	 /* of the last death: another one the next time */    \
-	X(opened_ns)	 /* times of its own */                                \
+	X(detector)  /* of the last death: told */                             \
+	X(epochs)    /* trainings so far: told */                              \
+	X(flaps)     /* so soon after the last: it counts them */              \
+	X(loop_id)   /* of the last death: another one the next time */        \
+	X(opened_ns) /* times of its own */                                    \
 	X(dead_ns)                                                             \
 	X(damp_until_ns) /* over, or it would not be up */
 #define PORT_SHAKE_SAME(X)                                                     \
-	X(peer_known) X(peer_heard) X(ask) X(flits) X(challenge)               \
-	X(said) X(refused_ns) X(refused)
+	X(peer_known)                                                          \
+	X(peer_heard) X(ask) X(flits) X(challenge) X(said) X(refused_ns)       \
+		X(refused)
 #define PORT_SHAKE_DIFFERS(X)                                                  \
 	X(tx_epoch) /* epochs: each training has another */                    \
 	X(rx_epoch)                                                            \
-	X(prng)	    /* has given more numbers */                               \
-	X(nonce)    /* drawn for each training */                              \
+	X(prng)	 /* has given more numbers */                                  \
+	X(nonce) /* drawn for each training */                                 \
 	X(peer_nonce)                                                          \
-	X(stamp)    /* a time */                                               \
+	X(stamp)	    /* a time */                                       \
 	X(peer_incarnation) /* each bench has other processes */               \
-	X(old_incarnation) /* of the peer: none before the first training */
+	X(old_incarnation)  /* of the peer: none before the first training */
 #define PORT_QUEUE_SAME(X)                                                     \
-	X(mask) X(turn) X(weighed) X(due) X(starved) X(fence_wanted)           \
-	X(begun) X(left) X(consumed) X(limit) X(queued)
+	X(mask)                                                                \
+	X(turn) X(weighed) X(due) X(starved) X(fence_wanted) X(begun) X(left)  \
+		X(consumed) X(limit) X(queued)
 #define PORT_QUEUE_DIFFERS(X)                                                  \
 	X(q)	    /* pointers to its own tails; empty, see mask */           \
 	X(fence_at) /* read while a fence is wanted */
@@ -46,21 +49,22 @@
 	X(asked_ns) /* read while asks is not 0 */                             \
 	X(nak_at)   /* read with nak_seen */
 #define RL_REPLAY_SAME(X)                                                      \
-	X(mask) X(window) X(base) X(acked) X(acked_left) X(next) X(tail)       \
-	X(sent_max) X(noted) X(reserved) X(part)
+	X(mask)                                                                \
+	X(window) X(base) X(acked) X(acked_left) X(next) X(tail) X(sent_max)   \
+		X(noted) X(reserved) X(part)
 #define RL_REPLAY_DIFFERS(X)                                                   \
-	X(wire)	    /* memory of its own */                                    \
+	X(wire) /* memory of its own */                                        \
 	X(sideband)                                                            \
 	X(flits)                                                               \
 	X(part_sop) /* read where `part` says so */
 #define PORT_TX_SAME(X) X(ask_due_ns) X(probes) X(last_loop_id) X(credit_told)
 #define PORT_TX_DIFFERS(X)                                                     \
-	X(last_ns)	/* times of its own */                                 \
+	X(last_ns) /* times of its own */                                      \
 	X(stamp)                                                               \
 	X(shake_due_ns) /* read while it trains */
 #define PORT_RTT_SAME(X) X(timer_ns)
 #define PORT_RTT_DIFFERS(X)                                                    \
-	X(srtt_ns)	 /* round trips as they were measured */               \
+	X(srtt_ns) /* round trips as they were measured */                     \
 	X(open_ns)                                                             \
 	X(peak_since_ns) /* times of its own */                                \
 	X(peak_ns)                                                             \
@@ -69,10 +73,11 @@
 	X(recent)                                                              \
 	X(echo)
 #define PORT_RX_SAME(X)                                                        \
-	X(expected) X(ack_owed) X(nak_sent) X(replays) X(own)                  \
-	X(limit) X(limit_stale) X(limit_look)
+	X(expected)                                                            \
+	X(ack_owed) X(nak_sent) X(replays) X(own) X(limit) X(limit_stale)      \
+		X(limit_look)
 #define PORT_RX_DIFFERS(X)                                                     \
-	X(newest)     /* stamps and times of its own */                        \
+	X(newest) /* stamps and times of its own */                            \
 	X(data_stamp)                                                          \
 	X(open_stamp)                                                          \
 	X(open_ns)                                                             \
@@ -80,21 +85,20 @@
 	X(replayed)   /* read with `replays` */                                \
 	X(taken)      /* counts over all epochs, */                            \
 	X(freed)                                                               \
-	X(base)	      /* and where this one began */                           \
-	X(sure)	      /* a part of the room, as last looked at */              \
-	X(ground)     /* what `limit` was computed from: counts */             \
+	X(base)	  /* and where this one began */                               \
+	X(sure)	  /* a part of the room, as last looked at */                  \
+	X(ground) /* what `limit` was computed from: counts */                 \
 	X(freed_seen)
-#define PORT_PACKET_SAME(X)                                                    \
-	X(part) X(open_flits) X(close_mask) X(close_tell)
+#define PORT_PACKET_SAME(X) X(part) X(open_flits) X(close_mask) X(close_tell)
 #define PORT_PACKET_DIFFERS(X)                                                 \
 	X(part_due_ns) /* read while a packet is open, as is */                \
 	X(since_ns)                                                            \
-	X(out)	       /* a pointer to its own tail; empty */
+	X(out) /* a pointer to its own tail; empty */
 #define PORT_DRAIN_SAME(X) X(phase) X(then) X(peer_empty)
 #define PORT_DRAIN_DIFFERS(X) X(begun_ns) /* read while it drains */
 #define PORT_DETECT_SAME(X)                                                    \
-	X(silent_ns) X(heard) X(doubt) X(degraded) X(errors) X(hurt)           \
-	X(score) X(ill_ns)
+	X(silent_ns)                                                           \
+	X(heard) X(doubt) X(degraded) X(errors) X(hurt) X(score) X(ill_ns)
 #define PORT_DETECT_DIFFERS(X)                                                 \
 	X(last_tick_ns) /* a time of its own */                                \
 	X(judged)	/* flits over all epochs, which scores compare */
@@ -154,12 +158,16 @@ static void
 die(struct bench *b)
 {
 	for (unsigned int e = 0; e < 2; e++) {
-		bench_rule(&b->wire[e], (struct bench_rule){
-			.type = RL_FRAME_DATA, .act = BENCH_HURT, .first = 3,
-			.last = 4 });
-		bench_rule(&b->wire[e], (struct bench_rule){
-			.type = RL_FRAME_DATA, .act = BENCH_DROP, .first = 7,
-			.last = 7 });
+		bench_rule(&b->wire[e],
+			   (struct bench_rule){ .type = RL_FRAME_DATA,
+						.act = BENCH_HURT,
+						.first = 3,
+						.last = 4 });
+		bench_rule(&b->wire[e],
+			   (struct bench_rule){ .type = RL_FRAME_DATA,
+						.act = BENCH_DROP,
+						.first = 7,
+						.last = 7 });
 		bench_send(b, e, 0, 5, 10);
 		bench_send(b, e, 2, 2, 10);
 	}

@@ -11,24 +11,26 @@
 #define MS RL_NS_PER_MS
 
 #define RL_CONTROLLER_SAME(X)                                                  \
-	X(phase) X(retry_ns) X(fails) X(restarts) X(hold) X(stage) X(pass)     \
-	X(start) X(owing) X(unsent) X(passed) X(port_owed) X(links_ns)         \
-	X(changed) X(manual) X(rescue) X(escalate) X(renewed) X(renew)         \
-	X(late) X(avoid) X(cut) X(tokens) X(job_owed) X(pause_ns)              \
-	X(recording) X(ack_mask)
+	X(phase)                                                               \
+	X(retry_ns) X(fails) X(restarts) X(hold) X(stage) X(pass) X(start)     \
+		X(owing) X(unsent) X(passed) X(port_owed) X(links_ns)          \
+			X(changed) X(manual) X(rescue) X(escalate) X(renewed)  \
+				X(renew) X(late) X(avoid) X(cut) X(tokens)     \
+					X(job_owed) X(pause_ns) X(recording)   \
+						X(ack_mask)
 #define RL_CONTROLLER_DIFFERS(X)                                               \
-	X(p)	       /* the same parameters, another incarnation */          \
-	X(phase_ns)    /* times of its own */                                  \
+	X(p)	    /* the same parameters, another incarnation */             \
+	X(phase_ns) /* times of its own */                                     \
 	X(due_ns)                                                              \
 	X(look_ns)                                                             \
 	X(renew_ns)                                                            \
 	X(resend_ns)                                                           \
 	X(port_ns)                                                             \
 	X(hold_ns)                                                             \
-	X(slow_ns)     /* answers as slow as they were */                      \
+	X(slow_ns) /* answers as slow as they were */                          \
 	X(trip_ns)                                                             \
 	X(trip_dev_ns)                                                         \
-	X(epoch)       /* counts over all of its life */                       \
+	X(epoch) /* counts over all of its life */                             \
 	X(made)                                                                \
 	X(table_epoch)                                                         \
 	X(hold_epoch)                                                          \
@@ -37,15 +39,15 @@
 	X(ack_head)                                                            \
 	X(ack_tail)                                                            \
 	X(nrecord)                                                             \
-	X(cursor)      /* where a search goes on */                            \
-	X(ack)	       /* memory of its own */                                 \
-	X(why)	       /* of a change: read while there is one */              \
+	X(cursor) /* where a search goes on */                                 \
+	X(ack)	  /* memory of its own */                                      \
+	X(why)	  /* of a change: read while there is one */                   \
 	X(what)                                                                \
 	X(why_ns)                                                              \
 	X(changes)                                                             \
-	X(cur)	       /* records of what was: told */                         \
+	X(cur) /* records of what was: told */                                 \
 	X(record)                                                              \
-	X(link)	       /* compared by their own fields */                      \
+	X(link) /* compared by their own fields */                             \
 	X(end)                                                                 \
 	X(dev)                                                                 \
 	X(job_link_ok) /* memory of its own; of the newest job */              \
@@ -54,29 +56,29 @@
 	X(job_unsure)                                                          \
 	X(job_silent)                                                          \
 	X(job_waits)
-#define CTL_LINK_SAME(X)                                                       \
-	X(ok) X(removed) X(avoided) X(down) X(left) X(train_ns)
+#define CTL_LINK_SAME(X) X(ok) X(removed) X(avoided) X(down) X(left) X(train_ns)
 #define CTL_LINK_DIFFERS(X) X(ok_ns) /* a time, over */
 #define CTL_END_SAME(X) X(order_ver) X(ack_owed)
 #define CTL_END_DIFFERS(X)                                                     \
-	X(ver)	      /* reports so far */                                     \
-	X(state)      /* unknown until the first one, which is up */           \
-	X(order)      /* read while order_ver is not 0 */                      \
+	X(ver)	 /* reports so far */                                          \
+	X(state) /* unknown until the first one, which is up */                \
+	X(order) /* read while order_ver is not 0 */                           \
 	X(order_sent)
 #define CTL_DEV_SAME(X)                                                        \
-	X(hold) X(waits) X(silent) X(removed) X(ack_owed) X(unsure)            \
-	X(starts) X(stage_epoch)
+	X(hold)                                                                \
+	X(waits) X(silent) X(removed) X(ack_owed) X(unsure) X(starts)          \
+		X(stage_epoch)
 #define CTL_DEV_DIFFERS(X)                                                     \
-	X(local_inc)   /* which life of the device it is */                    \
-	X(answered)    /* counts and times of its own */                       \
+	X(local_inc) /* which life of the device it is */                      \
+	X(answered)  /* counts and times of its own */                         \
 	X(sent_ns)                                                             \
 	X(asked_ns)                                                            \
 	X(heard_ns)                                                            \
 	X(activity)                                                            \
-	X(gave_up)     /* reports so far, in this life of the device */        \
+	X(gave_up) /* reports so far, in this life of the device */            \
 	X(table_epoch)                                                         \
 	X(hold_epoch)                                                          \
-	X(quiet)       /* as last asked; each look asks anew */                \
+	X(quiet) /* as last asked; each look asks anew */                      \
 	X(still)
 
 static unsigned int others;
@@ -84,7 +86,8 @@ static unsigned int others;
 #define CHECK(field)                                                           \
 	if (memcmp(&a->field, &b->field, sizeof(a->field)) != 0)               \
 		others += (print_error("%s is another one (%s %u)\n", #field,  \
-				       what, i), 1);
+				       what, i),                               \
+			   1);
 
 static void
 check_links(const struct rl_controller *used, const struct rl_controller *fresh)
@@ -121,7 +124,8 @@ check_same(const struct rl_controller *used, const struct rl_controller *fresh)
 #define CHECK_DEV(field)                                                       \
 	if (memcmp(&d->field, &e->field, sizeof(d->field)) != 0)               \
 		others += (print_error("%s is another one (%s %u)\n", #field,  \
-				       what, i), 1);
+				       what, i),                               \
+			   1);
 		CTL_DEV_SAME(CHECK_DEV)
 	}
 	assert_int_equal(used->ack_head, used->ack_tail);

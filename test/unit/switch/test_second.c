@@ -10,41 +10,43 @@
 #define MS RL_NS_PER_MS
 
 #define CORE_PORT_SAME(X)                                                      \
-	X(state) X(qmask) X(loop_fence_owed) X(fence_out) X(left) X(due_ns)    \
-	X(bound_ns) X(begun)
+	X(state)                                                               \
+	X(qmask) X(loop_fence_owed) X(fence_out) X(left) X(due_ns) X(bound_ns) \
+		X(begun)
 #define CORE_PORT_DIFFERS(X)                                                   \
-	X(turn)	      /* whose turn it is */                                   \
-	X(fence_gen)  /* counts over all of its life, equal among themselves */ \
+	X(turn)	     /* whose turn it is */                                    \
+	X(fence_gen) /* counts over all of its life, equal among themselves */ \
 	X(fence_want)                                                          \
 	X(fence_sent)                                                          \
 	X(fence_done)                                                          \
-	X(shared)     /* memory of others */                                   \
+	X(shared) /* memory of others */                                       \
 	X(near)                                                                \
-	X(ways_seen)  /* as it last looked at rl_core.ways */                  \
-	X(ended)      /* counts over all of its life */                        \
+	X(ways_seen) /* as it last looked at rl_core.ways */                   \
+	X(ended)     /* counts over all of its life */                         \
 	X(sent)                                                                \
 	X(fence_at)                                                            \
-	X(way)	      /* remembered for what ways_seen says */                 \
-	X(q)	      /* pointers to their own tails; empty, see qmask */      \
-	X(fair)	      /* of queues that are not empty */                       \
-	X(recent)     /* memory of its own */                                  \
-	X(recent_n)   /* a place in it */
+	X(way)	    /* remembered for what ways_seen says */                   \
+	X(q)	    /* pointers to their own tails; empty, see qmask */        \
+	X(fair)	    /* of queues that are not empty */                         \
+	X(recent)   /* memory of its own */                                    \
+	X(recent_n) /* a place in it */
 #define RL_CORE_SAME(X)                                                        \
-	X(unsettled) X(fence_owed) X(begun) X(wants) X(wanted) X(still)        \
-	X(swapped) X(fresh) X(passing) X(adapt_vl) X(adapt_again_ns)           \
-	X(fair_shift) X(await_ns) X(kept) X(own_flits) X(hold_vcs)
+	X(unsettled)                                                           \
+	X(fence_owed) X(begun) X(wants) X(wanted) X(still) X(swapped) X(fresh) \
+		X(passing) X(adapt_vl) X(adapt_again_ns) X(fair_shift)         \
+			X(await_ns) X(kept) X(own_flits) X(hold_vcs)
 #define RL_CORE_DIFFERS(X)                                                     \
-	X(p)	       /* memory of others */                                  \
+	X(p) /* memory of others */                                            \
 	X(fwd)                                                                 \
-	X(ways)	       /* counts over all of its life */                       \
+	X(ways) /* counts over all of its life */                              \
 	X(fence_gen)                                                           \
 	X(freed)                                                               \
 	X(given)                                                               \
 	X(c)                                                                   \
-	X(pass)	       /* memory of its own */                                 \
+	X(pass) /* memory of its own */                                        \
 	X(fair)                                                                \
-	X(wait)	       /* the waiting room: empty */                           \
-	X(local)       /* pointers to their own tails; empty */                \
+	X(wait)	 /* the waiting room: empty */                                 \
+	X(local) /* pointers to their own tails; empty */                      \
 	X(local_held)                                                          \
 	X(stream)                                                              \
 	X(next_due_ns) /* early at worst: computed anew where it is due */     \
@@ -118,7 +120,8 @@ a_core_whose_links_are_back_is_as_one_that_lost_none(void **state)
 		memset(&used, 0, sizeof(used));
 		memset(&fresh, 0, sizeof(fresh));
 		duo_cfg(&used, 3);
-		used.cfg.switching = how ? RL_CUT_THROUGH : RL_STORE_AND_FORWARD;
+		used.cfg.switching = how ? RL_CUT_THROUGH
+					 : RL_STORE_AND_FORWARD;
 		duo_cfg(&fresh, 3);
 		fresh.cfg.switching = used.cfg.switching;
 		duo_open(&used);
