@@ -13,8 +13,9 @@
 
 /** Round trips of a flow's path, for its window (ep_congest.c). */
 struct ep_cc {
-	uint64_t base_ns; /**< the shortest; 0: none yet */
+	uint64_t base_ns;   /**< the shortest; 0: none yet */
 	uint64_t before_ns; /**< the one before a round at the floor */
+	uint64_t tables_ns; /**< data keeps to the tables until then */
 	uint16_t rounds;    /**< with a queue, since there was none */
 	uint16_t kept; /**< window before a round at the floor; 0: in none */
 	uint8_t share; /**< the peer's room is for 2^n flows */

@@ -27,7 +27,8 @@
  *
  * A notice counts only if it names a flit that is under way: a corrupt flit may
  * have any address. A notice of a stand-alone flit counts if the flow waits for
- * the answer to one: to its sync, or to the named probe.
+ * the answer to one: to its sync, or to the named probe. A flow of many paths
+ * believes only the latter (ep_spread.c).
  */
 
 static uint64_t
@@ -370,7 +371,8 @@ dropped(struct rl_ep *ep, const struct rl_ep_notice *n, uint64_t now_ns)
 		return; /* of an earlier life, or never sent: it was altered */
 	else
 		under_way = data_dropped(ep, flow, n, now_ns);
-	if (under_way && why == RL_EP_DROP_NO_PATH)
+	if (under_way && why == RL_EP_DROP_NO_PATH &&
+	    (n->pos == RL_EP_POS_CTRL || !ep_spread_no_path(ep, flow, now_ns)))
 		unreachable(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
 }

@@ -22,6 +22,12 @@
  * While an answer waits later probes change nothing: what they ask about may
  * have been sent again after the first one.
  *
+ * One of many paths may lead nowhere, to a switch whose last other link has died,
+ * while the tables still lead round it. So a notice of no path that names data
+ * proves nothing of the peer. It asks by a probe, which keeps to the tables, and
+ * so does the flow's data for as long as probes at most wait, whatever is sent
+ * again first. If the probe meets no path either, there is none (ep_reach.c).
+ *
  * If many send to one, nearly all that is in flight may wait here for what is
  * late. What finds no room is lost, and found missing only after the wait. So
  * the endpoint counts flows: those that filled their window with one of as many
@@ -120,6 +126,29 @@ ep_spread_untold(const struct rl_ep *ep, const struct ep_flow *flow)
 {
 	return ep->cfg.order == RL_ORDER_ENDPOINT &&
 	       ep->cc[flow - ep->flow].told != ep->spread.share;
+}
+
+bool
+ep_spread_no_path(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (ep->cfg.order == RL_ORDER_PATH)
+		return false;
+	ep->cc[flow - ep->flow].tables_ns =
+		now_ns +
+		rl_max_u64(ep->cfg.retry_timer_max_ns, ep->cfg.probe_ns);
+	if (flow->ask == 0 && flow->blocked == 0)
+		ep_ask_now(ep, flow);
+	return true;
+}
+
+uint8_t
+ep_spread_flags(const struct rl_ep *ep, const struct ep_flow *flow,
+		uint64_t now_ns)
+{
+	return ep->cfg.order == RL_ORDER_ENDPOINT &&
+			       now_ns < ep->cc[flow - ep->flow].tables_ns
+		       ? RL_FF_TABLES
+		       : 0;
 }
 
 uint8_t

@@ -38,6 +38,12 @@ bool ep_spread_untold(const struct rl_ep *ep, const struct ep_flow *flow);
 uint8_t ep_spread_tell(struct rl_ep *ep, const struct ep_flow *flow);
 /** A probe. @return whether its answer waits for what is missing */
 bool ep_spread_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** Data of the flow, which may take many paths, met one that led nowhere: asks by
+    the tables, and keeps to them. @return false: it has one path only */
+bool ep_spread_no_path(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** RL_FF_TABLES, or 0: for the next packet of a flow. */
+uint8_t ep_spread_flags(const struct rl_ep *ep, const struct ep_flow *flow,
+			uint64_t now_ns);
 /** Answers if it is time. @return when it is next due */
 uint64_t ep_spread_timer(struct rl_ep *ep, struct ep_flow *flow,
 			 uint64_t now_ns);

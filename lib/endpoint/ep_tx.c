@@ -56,12 +56,13 @@ emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 	const uint8_t class = rl_flit_class(own->wire);
 	const uint8_t sl = ep_sl(ep, flow->peer, flow->cos);
 	const uint8_t ends = n == 1 ? RL_FF_SOP | RL_FF_EOP : RL_FF_SOP;
+	const uint8_t way = ep_spread_flags(ep, flow, now_ns);
 	struct rl_flit *head;
 
 	ep_profile_stamp(ep, flow, from, n, again);
 	head = take_copy(ep, flow, from, sl);
 	rl_packet_start(head);
-	ep_fill_meta(ep, head, flow->peer, rl_flit_state(sl, class, ends),
+	ep_fill_meta(ep, head, flow->peer, rl_flit_state(sl, class, ends | way),
 		     now_ns);
 	if (n > 1)
 		append_run(ep, flow, from, n, head, rl_flit_state(sl, class, 0),

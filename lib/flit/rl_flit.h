@@ -175,6 +175,7 @@ struct rl_flit {
 #define RL_FF_CREDIT 0x10    /**< holds a credit of in_port/in_vc */
 #define RL_FF_LENT 0x20	     /**< charged to its core's waiting room */
 #define RL_FF_NEXT 0x40	     /**< goes by new tables, see rl_core_stage() */
+#define RL_FF_TABLES 0x80    /**< keeps off the adaptive plane at its source */
 
 static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	      "a flit is one line of state and its wire image");

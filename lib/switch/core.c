@@ -536,7 +536,8 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 	}
 }
 
-#define ENDS (RL_FF_SOP | RL_FF_EOP)
+/* What the endpoint says. */
+#define SAYS (RL_FF_SOP | RL_FF_EOP | RL_FF_TABLES)
 
 /* Change flags as a part of the state, since the state is loaded next. */
 void
@@ -550,7 +551,7 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 		for (struct rl_flit *f = pkt; f != NULL;
 		     f = rl_packet_next(f)) {
 			f->loop_id = 0;
-			f->state &= ~rl_flit_state(0, 0, (uint8_t)~ENDS);
+			f->state &= ~rl_flit_state(0, 0, (uint8_t)~SAYS);
 		}
 		/* counts among its own queued flits */
 		pkt->state |= rl_flit_state(0, 0, RL_FF_CREDIT);

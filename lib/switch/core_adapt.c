@@ -47,7 +47,7 @@ adapt_is_on(const struct rl_core *core, const struct rl_flit *pkt)
 		return false;
 	if (pkt->in_port != RL_PORT_NONE)
 		return core_joins(core, pkt) && !core->p.endpoint;
-	return pkt->class != RL_CLASS_CTRL &&
+	return pkt->class != RL_CLASS_CTRL && !(pkt->flags & RL_FF_TABLES) &&
 	       (fwd->adapt_sls >> (pkt->sl & (RL_SLS - 1)) & 1);
 }
 

@@ -36,8 +36,21 @@
 	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"                  \
 	"endpoint: { order = \"endpoint\"; rx_buffer_flits = 512; };\n"
 #define DRAGONFLY                                                              \
-	"fabric: { topology = \"dragonfly\"; a = 4; p = 2; h = 2; };\n"         \
+	"fabric: { topology = \"dragonfly\"; a = 4; p = 2; h = 2; };\n"        \
 	"endpoint: { order = \"endpoint\"; };\n"
+/* A ladder with one more link across it: s1 lies on a shortest way to e1. */
+#define LADDER                                                                 \
+	"fabric: { topology = \"custom\";\n"                                   \
+	" switches = ( { name = \"s0\"; }, { name = \"s1\"; },\n"              \
+	"  { name = \"s2\"; }, { name = \"s3\"; } );\n"                        \
+	" endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"           \
+	" links = ( { a = \"e0\"; b = \"s0\"; },\n"                            \
+	"  { a = \"e1\"; b = \"s3\"; },\n"                                     \
+	"  { a = \"s0\"; b = \"s1\"; }, { a = \"s0\"; b = \"s2\"; },\n"        \
+	"  { a = \"s1\"; b = \"s3\"; }, { a = \"s2\"; b = \"s3\"; },\n"        \
+	"  { a = \"s1\"; b = \"s2\"; } ); };\n"                                \
+	"controller: { mode = \"off\"; };\n"                                   \
+	"endpoint: { order = \"endpoint\"; congestion = \"none\"; };\n"
 #define ADAPTIVE "routing: { adaptive = true; };\n"
 
 static struct rl_swarm_plan plan;
@@ -165,6 +178,34 @@ a_flow_of_many_paths_goes_on_at_once_if_one_dies(void **state)
 		assert_true(beside_a_cut(link) > all - all / 50);
 }
 
+/* @return packets that arrive in 2 ms, with two of three links of s1 cut after 20
+   us */
+static uint64_t
+beside_a_dead_end(bool cut)
+{
+	struct rl_fault f = { .t_ns = 20 * US,
+			      .kind = RL_FAULT_CUT,
+			      .dirs = RL_FAULT_DIR_BOTH };
+
+	begin(LADDER ADAPTIVE, RL_PATTERN_PERMUTATION, 0.25);
+	for (f.link = 4; cut && f.link <= 6; f.link += 2)
+		assert_int_equal(rl_sim_fault_add(&plan.faults, &f), 0);
+	return arrived_by(2 * RL_NS_PER_MS);
+}
+
+/* A shortest way leads to a switch that no other link leaves any more. */
+static void
+flows_go_round_a_switch_that_is_a_dead_end(void **state)
+{
+	const uint64_t all = beside_a_dead_end(false);
+	const uint64_t round = beside_a_dead_end(true);
+
+	(void)state;
+	print_message("2 ms: %llu packets, %llu round a dead end\n",
+		      (unsigned long long)all, (unsigned long long)round);
+	assert_true(10 * round > 9 * all);
+}
+
 /*
  * Nearly half way round all endpoints is the next but three groups: all of a
  * group send to one other, and share one link by shortest ways.
@@ -221,6 +262,7 @@ main(void)
 			a_flow_of_many_paths_goes_on_at_once_if_one_dies),
 		cmocka_unit_test(
 			a_group_of_a_dragonfly_reaches_another_by_more_than_one_link),
+		cmocka_unit_test(flows_go_round_a_switch_that_is_a_dead_end),
 		cmocka_unit_test(links_may_die_under_flows_of_many_paths),
 	};
 

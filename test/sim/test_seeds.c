@@ -66,13 +66,19 @@ a_device_that_crashes_while_its_ends_doze_restarts(void **state)
 }
 
 static void
-draw_wide(struct rl_swarm_plan *plan, uint64_t seed)
+draw_mix(struct rl_swarm_plan *plan, uint64_t seed, const char *mix)
 {
 	struct rl_swarm_shares shares;
 
-	assert_int_equal(rl_swarm_wide_parse("all", &shares), 0);
+	assert_int_equal(rl_swarm_wide_parse(mix, &shares), 0);
 	draw(plan, seed);
 	assert_int_equal(rl_swarm_plan_widen(plan, seed, &shares), 0);
+}
+
+static void
+draw_wide(struct rl_swarm_plan *plan, uint64_t seed)
+{
+	draw_mix(plan, seed, "all");
 }
 
 /* A client that takes packets for 344 ns is not missed by polls each microsecond. */
@@ -466,6 +472,19 @@ a_flow_learns_from_answers_that_come_after_it_gave_up(void **state)
 	passes(&plan);
 }
 
+/* Of two shortest ways one leads to a switch whose other links are dead. */
+static void
+data_goes_where_probes_come_through(void **state)
+{
+	struct rl_swarm_plan plan;
+
+	(void)state;
+	draw_mix(&plan, 903000330,
+		 "paths=100,partition=30,slow=30,reborn=40,device=40");
+	assert_true(plan.cfg.adaptive && !plan.controller);
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -518,6 +537,7 @@ main(void)
 			an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver),
 		cmocka_unit_test(
 			a_flow_learns_from_answers_that_come_after_it_gave_up),
+		cmocka_unit_test(data_goes_where_probes_come_through),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

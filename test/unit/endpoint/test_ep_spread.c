@@ -422,6 +422,74 @@ a_new_life_knows_of_no_part(void **state)
 	}
 }
 
+/** The flits of a packet met no path. */
+static void
+no_path(struct rl_flit *pkt)
+{
+	struct rl_flit *f = pkt;
+
+	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next)
+		fx_notice(&fx, f, RL_EP_DROP_NO_PATH);
+	fx_drop(&fx, pkt);
+}
+
+/** Of what the sender sends now. @return its probe, or NULL */
+static struct rl_flit *
+sent_now(unsigned int *by_tables, unsigned int *by_plane)
+{
+	struct rl_pktq q = fx_poll(&fx, 0);
+	struct rl_flit *probe = NULL;
+
+	*by_tables = *by_plane = 0;
+	while (!rl_pktq_empty(&q)) {
+		struct rl_flit *pkt = rl_pktq_pop(&q);
+
+		if (fx_ctrl_cmd(pkt) == RL_FLIT_CMD_PROBE) {
+			assert_null(probe);
+			probe = pkt;
+			continue;
+		}
+		*by_tables += (pkt->flags & RL_FF_TABLES) != 0;
+		*by_plane += !(pkt->flags & RL_FF_TABLES);
+		fx_drop(&fx, pkt);
+	}
+	return probe;
+}
+
+static void
+one_path_that_leads_nowhere_has_data_keep_to_the_tables_and_ask(void **state)
+{
+	unsigned int tables, plane;
+	struct rl_flit *a, *b;
+
+	(void)state;
+	open_many(0, 0);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	a = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	b = fx_poll_one(&fx, 0);
+	assert_false((a->flags | b->flags) & RL_FF_TABLES);
+	no_path(a);
+	no_path(b);
+	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	a = sent_now(&tables, &plane);
+	assert_non_null(a);
+	assert_int_equal(tables, 3);
+	assert_int_equal(plane, 0);
+	fx.now += 100000; /* retry_timer_max_ns */
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	fx_drop(&fx, a);
+	a = sent_now(&tables, &plane);
+	assert_int_equal(tables, 0);
+	assert_int_equal(plane, 1);
+	/* the tables lead nowhere either */
+	assert_non_null(a);
+	no_path(a);
+	assert_true(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	close_many();
+}
+
 int
 main(void)
 {
@@ -444,6 +512,8 @@ main(void)
 		cmocka_unit_test(
 			a_window_is_no_larger_than_its_part_of_the_room),
 		cmocka_unit_test(a_new_life_knows_of_no_part),
+		cmocka_unit_test(
+			one_path_that_leads_nowhere_has_data_keep_to_the_tables_and_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ a_packet_that_can_only_wait_for_the_plane_gets_its_turn(void **state)
 
 /* An endpoint waits for the plane: what it injects holds no input buffer. */
 static void
-an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
+an_endpoint_sends_on_the_plane_what_does_not_keep_to_the_tables(void **state)
 {
 	struct rl_pktq q = { 0 };
 	struct core_bench c;
@@ -196,14 +196,16 @@ an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
 
 		if (i == 0)
 			pkt->class = RL_CLASS_CTRL;
+		if (i == 1)
+			pkt->flags |= RL_FF_TABLES;
 		rl_pktq_push(&q, pkt);
 	}
 	c.full[3] = true;
 	rl_core_inject(c.core, &q, c.now_ns);
 	cb_tx_all(&c);
 	assert_int_equal(got(&c, 3, VL), 4);
-	assert_int_equal(got(&c, 5, 0), 1);
-	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 7);
+	assert_int_equal(got(&c, 5, 0), 2);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 6);
 	cb_close(&c);
 }
 
@@ -373,7 +375,7 @@ main(void)
 		cmocka_unit_test(
 			a_packet_that_can_only_wait_for_the_plane_gets_its_turn),
 		cmocka_unit_test(
-			an_endpoint_sends_data_on_the_plane_and_control_by_the_tables),
+			an_endpoint_sends_on_the_plane_what_does_not_keep_to_the_tables),
 		cmocka_unit_test(
 			nothing_waits_for_a_port_while_another_one_is_alive),
 		cmocka_unit_test(
