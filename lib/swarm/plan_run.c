@@ -20,12 +20,15 @@
 
 #define AUDIT_STEPS 16
 #define SETTLE_STEP_NS 20000
+/* Probes that are under way end in it, however busy the fabric is. */
+#define PROBES_END_NS (100 * RL_NS_PER_MS)
 
 struct run {
 	const struct rl_swarm_plan *plan;
 	struct rl_sim *sim;
 	struct rl_sim_load *load;
 	struct rl_swarm_verdict *v;
+	bool hushed; /* endpoints probe no more */
 };
 
 #define FAIL(v, ...)                                                           \
@@ -162,6 +165,47 @@ say_why(const struct run *r, char *why)
 				 rl_sim_controller(r->sim))));
 }
 
+static void
+set_hush(struct run *r, bool on)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+
+	r->hushed = on;
+	for (uint32_t d = 0; d < f->ndev; d++)
+		if (f->dev[d].core.ep != NULL)
+			rl_ep_quiesce(f->dev[d].core.ep, rl_sim_now(r->sim),
+				      on);
+}
+
+/*
+ * Endpoints that are gone are probed for ever. In a busy fabric a probe is under
+ * way at nearly any time, and no look finds all pipes empty. Once nothing is left
+ * of all packets, probes end as they do for a quiesce, and the fabric must come
+ * to rest. @return whether they end now
+ */
+static bool
+hush_probes(struct run *r)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+	uint32_t gone = 0;
+
+	if (r->hushed || !rl_sim_load_done(r->load) ||
+	    !rl_sim_recovered(r->sim))
+		return false;
+	for (uint32_t d = 0; d < f->ndev; d++) {
+		const struct rl_ep *ep = f->dev[d].core.ep;
+
+		if (ep == NULL || rl_sim_dev_dead(r->sim, d))
+			continue;
+		if (!rl_ep_idle(ep))
+			return false;
+		gone += rl_ep_unreachable_count(ep);
+	}
+	if (gone != 0)
+		set_hush(r, true);
+	return gone != 0;
+}
+
 /* Faults are over: everything must come to rest. */
 static bool
 run_settle(struct run *r, uint64_t limit_ns)
@@ -188,6 +232,10 @@ run_settle(struct run *r, uint64_t limit_ns)
 				return true;
 			if (now < limit_ns)
 				goto on;
+			if (hush_probes(r)) {
+				limit_ns = now + PROBES_END_NS;
+				goto on;
+			}
 			if (rl_sim_settled(r->sim, RL_SIM_LINKS, why))
 				say_why(r, why);
 			FAIL(r->v, "not at rest at %llu ns: %s",
@@ -352,11 +400,11 @@ run_hash(const struct rl_swarm_verdict *v)
 static void
 run_all(struct run *r)
 {
-	if (run_until(r, r->plan->heal_ns) &&
-	    rl_sim_heal_most(r->sim) == 0 &&
-	    run_settle(r, r->plan->limit_ns) &&
-	    r->plan->reunite_ns != 0 &&
+	if (run_until(r, r->plan->heal_ns) && rl_sim_heal_most(r->sim) == 0 &&
+	    run_settle(r, r->plan->limit_ns) && r->plan->reunite_ns != 0 &&
 	    run_until(r, rl_sim_now(r->sim) + r->plan->reunite_ns)) {
+		if (r->hushed)
+			set_hush(r, false);
 		rl_sim_heal_all(r->sim);
 		run_settle(r, rl_sim_now(r->sim) + r->plan->limit_ns -
 				      r->plan->heal_ns);

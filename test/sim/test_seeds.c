@@ -485,6 +485,18 @@ data_goes_where_probes_come_through(void **state)
 	passes(&plan);
 }
 
+/* A probe takes milliseconds in a busy fabric, and one is always under way. */
+static void
+probes_that_are_under_way_are_no_unrest(void **state)
+{
+	struct rl_swarm_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 900116024);
+	assert_true(plan.wide & 1u << RL_SWARM_WD_BUSY);
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -538,6 +550,7 @@ main(void)
 		cmocka_unit_test(
 			a_flow_learns_from_answers_that_come_after_it_gave_up),
 		cmocka_unit_test(data_goes_where_probes_come_through),
+		cmocka_unit_test(probes_that_are_under_way_are_no_unrest),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
