@@ -187,9 +187,10 @@ void
 ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	       uint64_t now_ns)
 {
-	if (n + 1 != flow->una) {
+	/* to a sync before it gave up, whether or not it has sent another one */
+	if (flow->state == RL_EP_FLOW_FAILED || n + 1 != flow->una) {
 		EP_COUNT(ep, ack_stale);
-		if (flow->rtt_t0_ns != 0) /* to a sync before it gave up */
+		if (flow->rtt_t0_ns != 0)
 			ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
 		flow->rtt_t0_ns = 0;
 		return;

@@ -125,7 +125,8 @@ tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 		on_echo(ep, flow, c, now_ns);
 		break;
 	case EP_CMD_ACK:
-		if (flow->state == RL_EP_FLOW_SYNC)
+		if (flow->state == RL_EP_FLOW_SYNC ||
+		    flow->state == RL_EP_FLOW_FAILED)
 			ep_on_sync_ack(ep, flow, c->n, now_ns);
 		else
 			ep_on_ack(ep, flow, c->n, now_ns);

@@ -31,7 +31,8 @@ ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 		t = c->retry_timer_ns;
 	} else if (flow->state == RL_EP_FLOW_SYNC) {
 		/* a sync is small, and all else waits for it */
-		t = rl_max_u64(c->probe_ns, ep->srtt_ns);
+		t = rl_max_u64(c->probe_ns,
+			       rl_max_u64(flow->srtt_ns, ep->srtt_ns));
 	} else if (flow->srtt_ns == 0) {
 		t = rl_max_u64(RTO_FIRST * c->retry_timer_min_ns, ep->srtt_ns);
 	} else {

@@ -472,6 +472,19 @@ a_flow_learns_from_answers_that_come_after_it_gave_up(void **state)
 	passes(&plan);
 }
 
+/* It gave up before each answer, and had not sent again when that came. */
+static void
+a_slow_client_learns_from_late_answers_too(void **state)
+{
+	struct rl_swarm_plan plan;
+
+	(void)state;
+	draw_mix(&plan, 905001170,
+		 "buffers=90,partition=60,slow=50,limit=30,busy=20");
+	assert_true(plan.cfg.endpoint.retry_limit == 1);
+	passes(&plan);
+}
+
 /* Of two shortest ways one leads to a switch whose other links are dead. */
 static void
 data_goes_where_probes_come_through(void **state)
@@ -514,12 +527,14 @@ main(void)
 		cmocka_unit_test(
 			a_port_that_waits_for_its_wire_is_polled_when_there_is_room),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
-		cmocka_unit_test(a_link_that_was_left_may_have_one_end_that_waits),
+		cmocka_unit_test(
+			a_link_that_was_left_may_have_one_end_that_waits),
 		cmocka_unit_test(ends_made_here_take_room_that_was_given_away),
 		cmocka_unit_test(
 			orders_of_a_dead_controller_do_not_undo_what_is_healed),
 		cmocka_unit_test(late_answers_do_not_begin_a_recovery_each),
-		cmocka_unit_test(a_new_life_does_not_take_what_was_for_the_old_one),
+		cmocka_unit_test(
+			a_new_life_does_not_take_what_was_for_the_old_one),
 		cmocka_unit_test(
 			no_circle_closes_before_the_links_of_a_device_are_back),
 		cmocka_unit_test(a_probe_may_end_between_old_and_new_tables),
@@ -549,6 +564,7 @@ main(void)
 			an_endpoint_that_is_cut_off_keeps_no_room_of_a_full_receiver),
 		cmocka_unit_test(
 			a_flow_learns_from_answers_that_come_after_it_gave_up),
+		cmocka_unit_test(a_slow_client_learns_from_late_answers_too),
 		cmocka_unit_test(data_goes_where_probes_come_through),
 		cmocka_unit_test(probes_that_are_under_way_are_no_unrest),
 	};
