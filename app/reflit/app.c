@@ -43,8 +43,9 @@ app_heal(struct app *app, uint32_t link)
 	/* deaths of this fault are known before its time is forgotten */
 	watch_pump(&app->watch);
 	rl_inject_light_up(f);
-	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
-	recorder_healed(app, link);
+	memset(app->link[link].noise, 0, sizeof(app->link[link].noise));
+	memset(app->link[link].cut_waits, 0, sizeof(app->link[link].cut_waits));
+	recorder_link(app, RL_FAULT_HEAL, link);
 	app->watch.order_ns[link] = 0;
 	app->link[link].hurt = false;
 	return 0;
@@ -63,7 +64,7 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 	if (l->flap_down) {
 		rl_inject_down(&app->host.fault[link],
 			      host_role_now(&app->host));
-		recorder_link(app, "cut", link);
+		recorder_link(app, RL_FAULT_CUT, link);
 	} else if (app_heal(app, link) != 0) {
 		/* its ports do not answer yet: order again, from down */
 		l->flaps++;

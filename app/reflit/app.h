@@ -37,9 +37,8 @@ enum exit_status {
 
 /** Effects of commands on a link. */
 struct link_state {
-	/** The last order to the fault layer, by the end that frames leave and
-	    the kind. A pending cut is a TRIGGER; zeroes are none. */
-	struct rl_inject_order injected[2][RL_INJECT_CLEAR];
+	struct rl_noise noise[2]; /**< by the end that frames leave */
+	bool cut_waits[2];	  /**< a cut of theirs waits for its frame */
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
 	bool drained;	 /**< ... once nothing was on the way */
@@ -124,6 +123,7 @@ struct app {
 	/* commands */
 	struct facts facts;  /**< what the present command says */
 	int with;	     /**< what its row of the table has for its handler */
+	const char *fault;   /**< the same */
 	bool checking;	     /**< handlers check their words and do nothing */
 	char *script_text;   /**< of the --cmdline-file, or NULL */
 	size_t script_len;

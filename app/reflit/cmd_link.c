@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +16,6 @@
 #include "parse.h"
 
 #define LINKS_MAX 64
-/* A burst of bit errors must end: on average after 10,000 bits. */
-#define BURST_MAX 0.9999
 #define FLAP_HALF_MIN_NS (1 * RL_NS_PER_MS)
 
 struct links {
@@ -25,12 +24,22 @@ struct links {
 	unsigned int n;
 };
 
-static const char *
-link_name(const struct app *app, uint32_t link)
-{
-	static char name[2 * RL_NAME_MAX + 8];
+/* A line of a fault file. */
+struct fault_text {
+	char text[COMMAND_LINE_MAX + 512];
+	size_t n;
+};
 
-	return rl_topo_link_name(&app->cfg.topo, link, name, sizeof(name));
+__attribute__((format(printf, 2, 3))) static void
+put(struct fault_text *t, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	t->n += (size_t)vsnprintf(t->text + t->n, sizeof(t->text) - t->n,
+				  format, ap);
+	va_end(ap);
+	RL_ASSERT(t->n < sizeof(t->text));
 }
 
 /* "A-B": all links between the two; "A-B#k": one. */
@@ -82,30 +91,38 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 			 text, min_ns);
 }
 
-/* Posts one order for each link's frames of the end that was found. */
+/* Orders a fault for a link's frames of the end that was found. */
 static int
-post(struct app *app, const struct links *l,
-     const struct rl_inject_order *order, bool lasting)
+post_one(struct app *app, const struct links *l, unsigned int i,
+	 struct rl_fault *f, bool lasting)
 {
-	for (unsigned int i = 0; i < l->n && !app->checking; i++) {
-		const uint32_t link = l->link[i];
+	struct link_state *s = &app->link[l->link[i]];
+	const unsigned int end = l->end[i];
 
-		if (rl_inject_order(&app->host.fault[link], l->end[i],
-				   order) != 0)
-			return app_error(app, "%s: too many orders at once",
-					 link_name(app, link));
-		if (lasting)
-			app->link[link].hurt = true;
-		app->link[link].injected[l->end[i]][order->kind] = *order;
-		recorder_order(app, link, l->end[i], order);
-		if (order->kind == RL_INJECT_STALL ||
-		    order->kind == RL_INJECT_DELAY ||
-		    order->kind == RL_INJECT_BER ||
-		    order->kind == RL_INJECT_LOSS ||
-		    order->kind == RL_INJECT_DUP ||
-		    order->kind == RL_INJECT_JITTER)
-			watch_order(&app->watch, link);
-	}
+	f->link = l->link[i];
+	f->dirs = (uint8_t)(1u << end);
+	if (rl_inject_order(&app->host.fault[f->link], end, f) != 0)
+		return app_error(app, "%s: too many orders at once",
+				 APP_LINK(app, f->link));
+	s->hurt |= lasting;
+	if (f->kind == RL_FAULT_CUT && (f->nth != 0 || f->mid))
+		s->cut_waits[end] = true; /* recorded when it happens */
+	else
+		recorder_fault(app, f);
+	if (f->kind == RL_FAULT_NOISE)
+		s->noise[end] = f->noise;
+	if (f->kind == RL_FAULT_NOISE || f->kind == RL_FAULT_STALL)
+		watch_order(&app->watch, f->link);
+	return 0;
+}
+
+/* The same for each link. */
+static int
+post(struct app *app, const struct links *l, struct rl_fault *f, bool lasting)
+{
+	for (unsigned int i = 0; i < l->n && !app->checking; i++)
+		if (post_one(app, l, i, f, lasting) != 0)
+			return -EINVAL;
 	return 0;
 }
 
@@ -118,7 +135,7 @@ find_whole(struct app *app, const char *name, struct links *l)
 	for (unsigned int i = 0; i < l->n && !app->checking; i++)
 		if (rl_inject_severed(&app->host.fault[l->link[i]]))
 			return app_error(app, "%s is down already",
-					 link_name(app, l->link[i]));
+					 APP_LINK(app, l->link[i]));
 	return 0;
 }
 
@@ -133,7 +150,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 		app->link[l.link[i]].hurt = true;
 		rl_inject_down(&app->host.fault[l.link[i]],
 			      host_role_now(&app->host));
-		recorder_link(app, "cut", l.link[i]);
+		recorder_link(app, RL_FAULT_CUT, l.link[i]);
 	}
 	return 0;
 }
@@ -141,11 +158,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 int
 cmd_link_down_mid(struct app *app, const char *const arg[])
 {
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_MID_PACKET,
-		.down = true,
-	};
+	struct rl_fault f = { .kind = RL_FAULT_CUT, .mid = true };
 	struct links l;
 
 	if (find_whole(app, arg[0], &l) != 0)
@@ -153,7 +166,7 @@ cmd_link_down_mid(struct app *app, const char *const arg[])
 	/* the first direction that meets a packet in the middle */
 	for (int e = 0; e < 2; e++) {
 		memset(l.end, e, sizeof(l.end));
-		if (post(app, &l, &o, true) != 0)
+		if (post(app, &l, &f, true) != 0)
 			return -EINVAL;
 	}
 	return 0;
@@ -163,18 +176,20 @@ static int
 trigger_after(struct app *app, const char *link, const char *device,
 	      const char *flits, bool down)
 {
-	struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_AFTER,
-		.down = down,
+	struct rl_fault f = {
+		.kind = RL_FAULT_CUT,
+		.silent = !down,
+		.nth_flit = true,
 	};
 	struct links l;
+	uint64_t n;
 
 	if (find_whole(app, link, &l) != 0 ||
 	    find_end(app, link, device, &l) != 0 ||
-	    number(app, flits, 0, UINT32_MAX, &o.value) != 0)
+	    number(app, flits, 0, UINT32_MAX - 1, &n) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, true);
+	f.nth = (uint32_t)n + 1; /* the first that is lost */
+	return post(app, &l, &f, true);
 }
 
 int
@@ -192,28 +207,27 @@ cmd_link_one_way_after(struct app *app, const char *const arg[])
 int
 cmd_link_one_way_mid(struct app *app, const char *const arg[])
 {
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_MID_PACKET,
+	struct rl_fault f = {
+		.kind = RL_FAULT_CUT, .silent = true, .mid = true,
 	};
 	struct links l;
 
 	if (find_whole(app, arg[0], &l) != 0 ||
 	    find_end(app, arg[0], arg[1], &l) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, true);
+	return post(app, &l, &f, true);
 }
 
 int
 cmd_link_one_way(struct app *app, const char *const arg[])
 {
-	const struct rl_inject_order o = { .kind = RL_INJECT_CUT, .value = 1 };
+	struct rl_fault f = { .kind = RL_FAULT_CUT, .silent = true };
 	struct links l;
 
 	if (find_whole(app, arg[0], &l) != 0 ||
 	    find_end(app, arg[0], arg[1], &l) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, true);
+	return post(app, &l, &f, true);
 }
 
 /* Whether the controller keeps a healthy link out until it is added. If so, says
@@ -222,7 +236,7 @@ static bool
 kept_out(struct app *app, uint32_t link)
 {
 	const struct rl_controller *c = app->host.resil.controller;
-	const char *name = link_name(app, link);
+	const char *name = APP_LINK(app, link);
 
 	if (c == NULL || !rl_controller_link_out(c, link))
 		return false;
@@ -247,7 +261,7 @@ cmd_link_up(struct app *app, const char *const arg[])
 		if (!s->hurt && s->flaps == 0 &&
 		    !rl_inject_severed(&app->host.fault[l.link[i]]))
 			return app_error(app, "%s is not down%s",
-					 link_name(app, l.link[i]),
+					 APP_LINK(app, l.link[i]),
 					 s->disabled ? "; enable it" : "");
 	}
 	for (unsigned int i = 0; i < l.n; i++) {
@@ -255,7 +269,7 @@ cmd_link_up(struct app *app, const char *const arg[])
 		app->link[l.link[i]].flap_down = false;
 		if (app_heal(app, l.link[i]) != 0)
 			return app_error(app, "%s: its ports do not answer",
-					 link_name(app, l.link[i]));
+					 APP_LINK(app, l.link[i]));
 	}
 	for (unsigned int i = 0; i < l.n; i++)
 		(void)kept_out(app, l.link[i]);
@@ -309,7 +323,7 @@ cmd_link_order(struct app *app, const char *const arg[])
 	for (unsigned int i = 0; i < l.n; i++)
 		if (app->link[l.link[i]].disabled != on)
 			return app_error(app, "%s is %s already",
-					 link_name(app, l.link[i]),
+					 APP_LINK(app, l.link[i]),
 					 on ? "enabled" : "disabled");
 	for (unsigned int i = 0; i < l.n; i++) {
 		watch_pump(&app->watch);
@@ -320,110 +334,119 @@ cmd_link_order(struct app *app, const char *const arg[])
 		if (on && kept_out(app, l.link[i]))
 			continue;
 		order_ports(app, l.link[i], order);
-		recorder_link(app, order == RL_ORDER_UP	   ? "up"
-				   : order == RL_ORDER_DOWN ? "down"
-							    : "drain",
+		recorder_link(app,
+			      order == RL_ORDER_UP     ? RL_FAULT_UP
+			      : order == RL_ORDER_DOWN ? RL_FAULT_DOWN
+						       : RL_FAULT_DRAIN,
 			      l.link[i]);
 	}
 	return 0;
 }
 
-/* A frame that is lost, or some bytes of one that are changed. */
-int
-cmd_inject_number(struct app *app, const char *const arg[])
-{
-	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
-	const uint64_t max = o.kind == RL_INJECT_DROP ? UINT32_MAX
-						     : RL_INJECT_CORRUPT_MAX;
-	struct links l;
-
-	if (find_end(app, arg[0], arg[1], &l) != 0 ||
-	    number(app, arg[2], 1, max, &o.value) != 0)
-		return -EINVAL;
-	return post(app, &l, &o, false);
-}
-
+/* Appends the options of a row to a line: for each word that ends in '=' or in
+   "=T", a time, the next parameter. */
 static int
-rate(struct app *app, const char *text, double max, const char *example,
-     double *v)
+options(struct app *app, const char *row, const char *const arg[],
+	struct fault_text *t)
 {
-	if (parse_rate(text, 0.0, max, v) == 0)
-		return 0;
-	return app_error(app, "rate %s is out of range; use 0 to %g, such as "
-			      "%s",
-			 text, max, example);
-}
+	for (const char *at = strchr(row, ' '); at != NULL;) {
+		const char *next = strchr(at + 1, ' ');
+		size_t n = next == NULL ? strlen(at) : (size_t)(next - at);
+		const bool time = at[n - 1] == 'T';
+		uint64_t ns;
 
-int
-cmd_inject_ber(struct app *app, const char *const arg[])
-{
-	const char *propagate = arg[3];
-	const char *lanes = propagate == NULL ? NULL : arg[4];
-	struct rl_inject_order o = { .kind = RL_INJECT_BER };
-	uint64_t n = 1;
-	struct links l;
-
-	if (find_end(app, arg[0], arg[1], &l) != 0 ||
-	    rate(app, arg[2], 0.5, "1e-5", &o.rate) != 0 ||
-	    (propagate != NULL &&
-	     rate(app, propagate, BURST_MAX, "0.8", &o.propagate) != 0))
-		return -EINVAL;
-	if (lanes != NULL &&
-	    (parse_number(lanes, 1, RL_ERROR_LANES_MAX, &n) != 0 ||
-	     (n & (n - 1)) != 0))
-		return app_error(app, "%s lanes: use 1, 2, 4, 8 or 16", lanes);
-	o.lanes = (uint32_t)n;
-	return post(app, &l, &o, true);
-}
-
-/* A share of all frames, perhaps with a time. */
-int
-cmd_inject_rate(struct app *app, const char *const arg[])
-{
-	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
-	struct links l;
-
-	if (find_end(app, arg[0], arg[1], &l) != 0 ||
-	    rate(app, arg[2], 1.0, "0.02", &o.rate) != 0 ||
-	    (arg[3] != NULL && duration(app, arg[3], 1, &o.value) != 0))
-		return -EINVAL;
-	return post(app, &l, &o, true);
-}
-
-/* Makes a receiver stop, or resume, taking packets of a VC. */
-int
-cmd_inject_block(struct app *app, const char *const arg[])
-{
-	const bool on = app->with;
-	struct rl_role_core *core;
-	uint32_t dev = 0, mask;
-	uint64_t vc;
-
-	if (command_find_endpoint(app, arg[0], &dev) != 0)
-		return -EINVAL;
-	if (number(app, arg[1], 0, app->cfg.link.vcs - 1, &vc) != 0)
-		return -EINVAL;
-	if (app->checking)
-		return 0;
-	core = &app->host.fabric.dev[dev].core;
-	mask = atomic_load(&core->hold_vcs);
-	if ((mask >> vc & 1) == on)
-		return app_error(app, "VC %s of %s is %s", arg[1], arg[0],
-				 on ? "blocked already" : "not blocked");
-	rl_role_core_hold(core, mask ^ 1u << vc);
-	recorder_block(app, arg[0], arg[1], on);
+		n -= time;
+		if (time && duration(app, *arg, 0, &ns) != 0)
+			return -EINVAL;
+		put(t, "%.*s%s", (int)n, at, at[n - 1] == '=' ? *arg++ : "");
+		at = next;
+	}
 	return 0;
 }
 
-/* A stall ends by itself, a delay lasts. */
-int
-cmd_inject_time(struct app *app, const char *const arg[])
+static int
+take(void *to, const struct rl_fault *f)
 {
-	struct rl_inject_order o = { .kind = (enum rl_inject_kind)app->with };
+	*(struct rl_fault *)to = *f;
+	return 0;
+}
+
+static int
+fault_of(struct app *app, const struct fault_text *t, struct rl_fault *f)
+{
+	char err[RL_ERR_MAX];
+
+	if (rl_fault_file("", t->text, strlen(t->text), &app->cfg.topo, NULL,
+			  take, f, err, sizeof(err)) == 0)
+		return 0;
+	return app_error(app, "%s", err + strlen(":1: "));
+}
+
+/* What the row says, as in a fault file, of frames that a device sends. Noise is
+   added to the noise that is there. */
+int
+cmd_inject(struct app *app, const char *const arg[])
+{
+	const char *row = app->fault;
+	const size_t kind = strcspn(row, " ");
 	struct links l;
 
-	if (find_end(app, arg[0], arg[1], &l) != 0 ||
-	    duration(app, arg[2], 0, &o.value) != 0)
+	if (find_end(app, arg[0], arg[1], &l) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, o.kind == RL_INJECT_DELAY);
+	for (unsigned int i = 0; i < l.n; i++) {
+		const struct rl_topo *topo = &app->cfg.topo;
+		const struct rl_topo_link *tl = &topo->link[l.link[i]];
+		const unsigned int end = l.end[i];
+		struct fault_text t = { .n = 0 };
+		char noise[320] = "";
+		struct rl_fault f;
+
+		if (row[0] == 'n' && !app->checking) /* links exist */
+			rl_noise_text(&app->link[l.link[i]].noise[end], noise,
+				      sizeof(noise));
+		put(&t, "0 %.*s %s>%s#%u%s", (int)kind, row,
+		    topo->dev[tl->dev[end]].name,
+		    topo->dev[tl->dev[1 - end]].name, tl->k, noise);
+		if (options(app, row, arg + 2, &t) != 0 ||
+		    fault_of(app, &t, &f) != 0)
+			return -EINVAL;
+		if (f.noise.jitter_ppb == 0)
+			f.noise.jitter_ns = 0;
+		if (!app->checking &&
+		    post_one(app, &l, i, &f, f.kind == RL_FAULT_NOISE) != 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* The same of a device: what its row says. */
+int
+cmd_inject_device(struct app *app, const char *const arg[])
+{
+	const size_t kind = strcspn(app->fault, " ");
+	struct fault_text t = { .n = 0 };
+	struct rl_role_core *core;
+	struct rl_fault f;
+	uint32_t dev = 0;
+	bool blocked;
+
+	if (command_find_device(app, arg[0], &dev) != 0)
+		return -EINVAL;
+	put(&t, "0 %.*s %s", (int)kind, app->fault, arg[0]);
+	if (options(app, app->fault, arg + 1, &t) != 0 ||
+	    fault_of(app, &t, &f) != 0)
+		return -EINVAL;
+	if (f.vc >= app->cfg.link.vcs)
+		return app_error(app, "VC %s: links have %u", arg[1],
+				 app->cfg.link.vcs);
+	if (app->checking)
+		return 0;
+	core = &app->host.fabric.dev[dev].core;
+	blocked = atomic_load(&core->hold_vcs) >> f.vc & 1;
+	if (f.kind == (blocked ? RL_FAULT_BLOCK : RL_FAULT_UNBLOCK))
+		return app_error(app, "VC %s of %s is %s", arg[1], arg[0],
+				 blocked ? "blocked already" : "not blocked");
+	rl_role_core_fault(core, &f);
+	recorder_fault(app, &f);
+	return 0;
 }

@@ -374,14 +374,14 @@ show_soft(struct app *app)
 	}
 }
 
-/* Faults of the frames of one end: "dark", "ber 1e-05, delay 2 us". */
+/* Faults of the frames of one end: "dark", "ber=1e-05 delay=2000ns". */
 static const char *
 fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	   size_t len)
 {
 	const struct rl_inject_link *f = &app->host.fault[link];
-	const struct rl_inject_order *in = app->link[link].injected[end];
-	const struct rl_inject_order *ber = &in[RL_INJECT_BER];
+	const struct link_state *s = &app->link[link];
+	char noise[320];
 	int at = 0;
 
 	if (!rl_topo_link_up(&app->cfg.topo, link) ||
@@ -390,30 +390,10 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	buf[0] = '\0';
 	if (atomic_load(&f->dir[end].cut) != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", cut");
-	else if (in[RL_INJECT_TRIGGER].kind == RL_INJECT_TRIGGER &&
-		 !rl_inject_severed(f))
+	else if (s->cut_waits[end] && !rl_inject_severed(f))
 		at += snprintf(buf + at, len - (size_t)at, ", cut waits");
-	if (ber->rate > 0.0)
-		at += snprintf(buf + at, len - (size_t)at, ", ber %g",
-			       ber->rate);
-	if (ber->rate > 0.0 && ber->propagate > 0.0)
-		at += snprintf(buf + at, len - (size_t)at,
-			       " propagate %g lanes %u", ber->propagate,
-			       ber->lanes);
-	if (in[RL_INJECT_LOSS].rate > 0.0)
-		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
-			       in[RL_INJECT_LOSS].rate);
-	if (in[RL_INJECT_DUP].rate > 0.0)
-		at += snprintf(buf + at, len - (size_t)at, ", duplicate %g",
-			       in[RL_INJECT_DUP].rate);
-	if (in[RL_INJECT_JITTER].rate > 0.0)
-		at += snprintf(buf + at, len - (size_t)at,
-			       ", jitter %g within %g us",
-			       in[RL_INJECT_JITTER].rate,
-			       (double)in[RL_INJECT_JITTER].value / 1e3);
-	if (in[RL_INJECT_DELAY].value != 0)
-		at += snprintf(buf + at, len - (size_t)at, ", delay %g us",
-			       (double)in[RL_INJECT_DELAY].value / 1e3);
+	if (rl_noise_text(&s->noise[end], noise, sizeof(noise))[0] != '\0')
+		at += snprintf(buf + at, len - (size_t)at, ",%s", noise);
 	if (app->link[link].disabled)
 		snprintf(buf + at, len - (size_t)at, ", disabled");
 	return buf[0] == '\0' ? "" : buf + 2;
@@ -424,7 +404,7 @@ show_fault(struct app *app, uint32_t link, int end)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_inject_counters *c = &app->host.fault[link].dir[end].c;
-	char text[160];
+	char text[360];
 
 	facts_row(&app->facts,
 		  "{link:-20} {fault:-24} {from:-10} {lost_frames:10} "

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Commands about parts that alter flits: makes a device do so, names who does. */
+/* Names parts that alter flits. */
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "command.h"
-#include "parse.h"
 #include "rl_suspect.h"
-
-#define PPB 1e9
-
-int
-cmd_inject_device(struct app *app, const char *const arg[])
-{
-	void (*const set)(struct rl_role_core *, uint32_t) =
-		app->with ? rl_role_core_poison : rl_role_core_soft;
-	uint32_t dev = 0;
-	double rate;
-
-	if (command_find_device(app, arg[0], &dev) != 0)
-		return -EINVAL;
-	if (parse_rate(arg[1], 0.0, 1.0, &rate) != 0)
-		return app_error(app, "rate %s is out of range; use 0 to 1, "
-				      "such as 1e-3", arg[1]);
-	if (app->checking)
-		return 0;
-	set(&app->host.fabric.dev[dev].core, (uint32_t)(rate * PPB + 0.5));
-	recorder_soft(app, dev);
-	return 0;
-}
 
 /* The suspects since `clear counters`. @return how many */
 static uint32_t

@@ -104,6 +104,7 @@ run(struct app *app, const struct command *c, const char *const arg[],
 	if (json)
 		facts_begin(&app->facts);
 	app->with = c->with;
+	app->fault = c->fault;
 	result = c->run(app, arg);
 	if (json)
 		facts_end(&app->facts, result == 0 && !app->checking);

@@ -41,6 +41,7 @@ struct command {
 	command_fn *run;
 	const char *help;
 	int with; /**< for the handler: app->with */
+	const char *fault; /**< the kind of a fault file and its options */
 };
 
 /** A line by words; the last may be empty, or not be whole yet. */
@@ -119,8 +120,7 @@ command_fn cmd_switch, cmd_rate, cmd_traffic_pattern, cmd_traffic_load,
 /* cmd_link.c */
 command_fn cmd_link_down, cmd_link_down_mid, cmd_link_down_after, cmd_link_up,
 	cmd_link_one_way, cmd_link_one_way_mid, cmd_link_one_way_after,
-	cmd_link_flap, cmd_link_order, cmd_inject_number, cmd_inject_ber,
-	cmd_inject_rate, cmd_inject_time, cmd_inject_block;
+	cmd_link_flap, cmd_link_order, cmd_inject, cmd_inject_device;
 /* cmd_resil.c */
 command_fn cmd_device_crash, cmd_device_restart, cmd_device_plan,
 	cmd_link_plan, cmd_quiesce, cmd_reroute, cmd_unquiesce,
@@ -139,7 +139,7 @@ command_fn cmd_record;
 command_fn cmd_show_rates, cmd_show_errors, cmd_show_errors_over,
 	cmd_clear_counters, cmd_show_path;
 /* cmd_suspects.c */
-command_fn cmd_inject_device, cmd_show_suspects;
+command_fn cmd_show_suspects;
 /* cmd_health.c */
 command_fn cmd_show_link, cmd_show_alarms;
 /* report_wires.c */

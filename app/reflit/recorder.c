@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * What commands did, in the words of fault files. The simulator's bit errors
- * touch only flits, so the rate also becomes the chance that a header is
- * corrupted.
- */
+/* What commands did, in the words of fault files. */
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +14,6 @@
 #include "command.h"
 #include "recorder.h"
 #include "report_file.h"
-#include "rl_frame.h"
 #include "rl_infile.h"
 #include "rl_pattern.h"
 #include "run_files.h"
@@ -48,29 +41,28 @@ recorder_close(struct app *app)
 	app->fabric_text = NULL;
 }
 
-__attribute__((format(printf, 4, 5))) static void
-add(struct app *app, uint64_t t_ns, bool played, const char *format, ...)
+static struct recorder_fault *
+add(struct app *app, uint64_t t_ns)
 {
 	struct recorder *r = &app->recorder;
-	struct recorder_fault *f = &r->fault[r->nfaults++ % RECORDER_FAULTS];
-	va_list ap;
-	int n;
+	struct recorder_fault *x = &r->fault[r->nfaults++ % RECORDER_FAULTS];
 
-	f->t_ns = t_ns;
-	f->played = played;
-	va_start(ap, format);
-	n = vsnprintf(f->text, sizeof(f->text), format, ap);
-	va_end(ap);
-	RL_ASSERT(n >= 0 && (size_t)n < sizeof(f->text));
+	x->t_ns = t_ns;
+	x->note[0] = '\0';
+	return x;
 }
 
-#define ADD_LINE(app, ...) add(app, host_now(&(app)->host), true, __VA_ARGS__)
-
 void
-recorder_block(struct app *app, const char *endpoint, const char *vc, bool on)
+recorder_fault(struct app *app, const struct rl_fault *f)
 {
-	add(app, host_now(&app->host), false, "inject %s %s %s",
-	    on ? "block" : "unblock", endpoint, vc);
+	add(app, host_now(&app->host))->f = *f;
+}
+
+static int
+take(void *app, const struct rl_fault *f)
+{
+	recorder_fault(app, f);
+	return 0;
 }
 
 /* "device s0 crash" is "crash s0" in a fault file; the others alike. */
@@ -79,152 +71,31 @@ recorder_command(struct app *app, const char *line)
 {
 	static const char *const verbs[] = { "crash", "restart", "remove",
 					     "add" };
-	char what[16] = "", where[RECORDER_TEXT] = "", verb[16] = "";
+	char what[16] = "", where[120] = "", verb[16] = "", text[160] = "";
+	char err[RL_ERR_MAX];
 	const int n = sscanf(line, "%15s %119s %15s", what, where, verb);
 
 	if (n == 2 && strcmp(what, "controller") == 0)
-		ADD_LINE(app, "controller %.100s", where);
-	if (n != 3 ||
-	    (strcmp(what, "device") != 0 && strcmp(what, "link") != 0))
-		return;
+		snprintf(text, sizeof(text), "0 controller %s", where);
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(verbs); i++)
-		if (strcmp(verb, verbs[i]) == 0)
-			ADD_LINE(app, "%s %.100s", verb, where);
+		if (n == 3 && strcmp(verb, verbs[i]) == 0 &&
+		    (strcmp(what, "device") == 0 || strcmp(what, "link") == 0))
+			snprintf(text, sizeof(text), "0 %s %s", verb, where);
+	/* fault files have no words for these */
+	if (n == 1 && strstr("quiesce reroute unquiesce", what) != NULL)
+		strcpy(add(app, host_now(&app->host))->note, what);
+	rl_fault_file("", text, strlen(text), &app->cfg.topo, NULL, take, app,
+		      err, sizeof(err));
 }
 
 void
-recorder_link(struct app *app, const char *what, uint32_t link)
+recorder_link(struct app *app, enum rl_fault_kind kind, uint32_t link)
 {
-	ADD_LINE(app, "%s %s", what, APP_LINK(app, link));
-}
+	const struct rl_fault f = {
+		.kind = kind, .link = link, .dirs = RL_FAULT_DIR_BOTH,
+	};
 
-/* "s0>s1#1": the direction of frames that leave an end. */
-static const char *
-direction(const struct app *app, uint32_t link, unsigned int end, char *buf,
-	  size_t len)
-{
-	const struct rl_topo *t = &app->cfg.topo;
-	const char *k = strchr(APP_LINK(app, link), '#');
-
-	snprintf(buf, len, "%s>%s%s", t->dev[t->link[link].dev[end]].name,
-		 t->dev[t->link[link].dev[1 - end]].name, k == NULL ? "" : k);
-	return buf;
-}
-
-/* Chance that a bit error rate corrupts the header of a frame this way. */
-static double
-header_chance(const struct app *app, uint32_t link, unsigned int end,
-	      double ber)
-{
-	const struct rl_phy_eth_counters *c = &app->host.phy[2 * link + end].c;
-	const uint64_t mean = c->tx_frames == 0 ? 0
-						: c->tx_bytes / c->tx_frames;
-	const uint32_t bytes =
-		rl_frame_header_bytes((unsigned int)(mean / RL_FLIT_BYTES)) -
-		RL_FRAME_LINK_OFF;
-
-	return -expm1(8.0 * bytes * log1p(-ber));
-}
-
-/* All rates of a direction, and those of its device: a line of a fault file. */
-static void
-add_noise(struct app *app, uint32_t link, unsigned int end)
-{
-	const struct rl_inject_order *in = app->link[link].injected[end];
-	const struct rl_inject_order *ber = &in[RL_INJECT_BER];
-	const struct rl_role_core *core =
-		&app->host.fabric.dev[app->cfg.topo.link[link].dev[end]].core;
-	const double soft = atomic_load(&core->soft_ppb) / 1e9;
-	const double poison = atomic_load(&core->poison_ppb) / 1e9;
-	char way[2 * RL_NAME_MAX + 8], text[288];
-	size_t at;
-
-	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f",
-			      in[RL_INJECT_LOSS].rate);
-	if (ber->rate > 0.0)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " corrupt=%.9f bytes=1 hurt=header "
-				       "ber=%.9g propagate=%.9g lanes=%u",
-				       header_chance(app, link, end, ber->rate),
-				       ber->rate, ber->propagate, ber->lanes);
-	if (in[RL_INJECT_DUP].rate > 0.0)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " dup=%.9f", in[RL_INJECT_DUP].rate);
-	if (in[RL_INJECT_JITTER].rate > 0.0)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " jitter=%.9f within=%" PRIu64 "ns",
-				       in[RL_INJECT_JITTER].rate,
-				       in[RL_INJECT_JITTER].value);
-	if (in[RL_INJECT_DELAY].value != 0)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " delay=%" PRIu64 "ns",
-				       in[RL_INJECT_DELAY].value);
-	if (soft != 0)
-		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       " soft=%.9f", soft);
-	if (poison != 0)
-		snprintf(text + at, sizeof(text) - at, " poison=%.9f", poison);
-	ADD_LINE(app, "noise %s %s",
-		 direction(app, link, end, way, sizeof(way)), text);
-}
-
-void
-recorder_healed(struct app *app, uint32_t link)
-{
-	const struct rl_topo_link *l = &app->cfg.topo.link[link];
-
-	recorder_link(app, "heal", link);
-	for (unsigned int end = 0; end < 2; end++) {
-		const struct rl_role_core *core =
-			&app->host.fabric.dev[l->dev[end]].core;
-
-		/* of the device, so it goes on */
-		if ((atomic_load(&core->soft_ppb) |
-		     atomic_load(&core->poison_ppb)) != 0)
-			add_noise(app, link, end);
-	}
-}
-
-void
-recorder_soft(struct app *app, uint32_t dev)
-{
-	const struct rl_topo_dev *d = &app->cfg.topo.dev[dev];
-
-	for (uint16_t p = 0; p < d->nports; p++)
-		add_noise(app, d->port[p].link, d->port[p].end);
-}
-
-void
-recorder_order(struct app *app, uint32_t link, unsigned int end,
-	       const struct rl_inject_order *order)
-{
-	char way[2 * RL_NAME_MAX + 8];
-
-	direction(app, link, end, way, sizeof(way));
-	switch (order->kind) {
-	case RL_INJECT_CUT:
-		ADD_LINE(app, "cut %s silent", way);
-		break;
-	case RL_INJECT_STALL:
-		ADD_LINE(app, "stall %s for=%" PRIu64 "ns", way, order->value);
-		break;
-	case RL_INJECT_DROP:
-		ADD_LINE(app, "drop %s frame=%" PRIu64, way, order->value);
-		break;
-	case RL_INJECT_BER:
-	case RL_INJECT_LOSS:
-	case RL_INJECT_DUP:
-	case RL_INJECT_JITTER:
-	case RL_INJECT_DELAY:
-		add_noise(app, link, end);
-		break;
-	case RL_INJECT_CORRUPT:
-		ADD_LINE(app, "corrupt %s bytes=%" PRIu64, way, order->value);
-		break;
-	case RL_INJECT_TRIGGER: /* recorded when it happens */
-	case RL_INJECT_CLEAR:
-		break;
-	}
+	recorder_fault(app, &f);
 }
 
 void
@@ -240,34 +111,37 @@ recorder_traffic(struct app *app, bool on)
 		r->traffic_stop_ns = host_now(&app->host);
 }
 
-/* A pending cut has happened: in one direction, or in both. */
+/* A cut that waited has happened: in one direction, or in both. */
 static void
 note_cut(struct app *app, uint32_t link)
 {
-	const struct rl_inject_link *f = &app->host.fault[link];
-	const uint64_t t_ns =
-		host_time_of(&app->host, atomic_load(&f->severed_ns));
-	char name[2 * RL_NAME_MAX + 8];
+	const struct rl_inject_link *l = &app->host.fault[link];
+	const bool both = !rl_inject_light(l);
+	bool *waits = app->link[link].cut_waits;
+	struct recorder_fault *x;
 
 	for (unsigned int e = 0; e < 2; e++) {
-		app->link[link].injected[e][RL_INJECT_TRIGGER] =
-			(struct rl_inject_order){ 0 };
-		if (rl_inject_light(f) && atomic_load(&f->dir[e].cut) != 0)
-			add(app, t_ns, true, "cut %s silent",
-			    direction(app, link, e, name, sizeof(name)));
+		if (!waits[e] || (!both && atomic_load(&l->dir[e].cut) == 0))
+			continue;
+		x = add(app, host_time_of(&app->host,
+					  atomic_load(&l->severed_ns)));
+		x->f = (struct rl_fault){
+			.kind = RL_FAULT_CUT,
+			.link = link,
+			.dirs = both ? RL_FAULT_DIR_BOTH : (uint8_t)(1u << e),
+			.silent = !both,
+		};
+		waits[e] = false;
+		if (both)
+			waits[1] = false;
 	}
-	if (!rl_inject_light(f))
-		add(app, t_ns, true, "cut %s", APP_LINK(app, link));
 }
 
 void
 recorder_step(struct app *app)
 {
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
-		if ((app->link[i].injected[0][RL_INJECT_TRIGGER].kind ==
-			     RL_INJECT_TRIGGER ||
-		     app->link[i].injected[1][RL_INJECT_TRIGGER].kind ==
-			     RL_INJECT_TRIGGER) &&
+		if ((app->link[i].cut_waits[0] || app->link[i].cut_waits[1]) &&
 		    rl_inject_severed(&app->host.fault[i]))
 			note_cut(app, i);
 }
@@ -363,6 +237,29 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 		t.altered, t.reported, app->watch.failovers.n);
 }
 
+/* What faults did to frames. */
+static void
+put_frames(FILE *f, const struct app *app)
+{
+	struct rl_inject_counters sum = { 0 };
+
+	for (uint32_t i = 0; i < 2 * app->cfg.topo.nlink; i++) {
+		const struct rl_inject_counters *c =
+			&app->host.fault[i / 2].dir[i % 2].c;
+
+		sum.dropped_frames += c->dropped_frames;
+		sum.corrupted_frames += c->corrupted_frames;
+		sum.duplicated_frames += c->duplicated_frames;
+		sum.delayed_frames += c->delayed_frames;
+	}
+	fprintf(f,
+		"outcome frames_lost %" PRIu64 "\noutcome frames_hurt %" PRIu64
+		"\noutcome frames_repeated %" PRIu64
+		"\noutcome frames_delayed %" PRIu64 "\n",
+		sum.dropped_frames, sum.corrupted_frames,
+		sum.duplicated_frames, sum.delayed_frames);
+}
+
 /* Times are those of the traffic. */
 static uint64_t
 since(const struct app *app, uint64_t t_ns)
@@ -383,9 +280,15 @@ put_faults(FILE *f, const struct app *app)
 	fprintf(f, "faults-before %" PRIu64 "\n", r->nfaults - kept);
 	for (uint64_t i = r->nfaults - kept; i < r->nfaults; i++) {
 		const struct recorder_fault *x = &r->fault[i % RECORDER_FAULTS];
+		char text[512];
 
-		fprintf(f, "%s %" PRIu64 " %s\n", x->played ? "fault" : "note",
-			since(app, x->t_ns), x->text);
+		if (x->note[0] != '\0')
+			fprintf(f, "note %" PRIu64 " %s\n", since(app, x->t_ns),
+				x->note);
+		else /* after its time */
+			fprintf(f, "fault %" PRIu64 "%s\n", since(app, x->t_ns),
+				strchr(rl_fault_text(&x->f, &app->cfg.topo, text,
+						     sizeof(text)), ' '));
 	}
 }
 
@@ -431,6 +334,7 @@ recorder_write(struct app *app, const char *path)
 	put_traffic(f, app,
 		    r->traffic_start_ns == 0 ? 0
 					     : stop_ns - r->traffic_start_ns);
+	put_frames(f, app);
 	put_faults(f, app);
 	put_events(f, app);
 	fprintf(f, "end\n");

@@ -16,16 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rl_fault.h"
+
 #define RECORDER_FAULTS 2048 /* power of two */
-#define RECORDER_TEXT 384 /* all noise of a direction takes some 300 */
 
 struct app;
-struct rl_inject_order;
 
 struct recorder_fault {
 	uint64_t t_ns;
-	bool played; /**< a line of a fault file; else a note for people */
-	char text[RECORDER_TEXT];
+	struct rl_fault f;
+	char note[16]; /**< for people, in its place; or empty */
 };
 
 struct recorder {
@@ -43,31 +43,14 @@ struct recorder {
 int recorder_open(struct app *app);
 void recorder_close(struct app *app);
 
-/** A fault of a whole link: "cut", "heal", "down", "drain", "up". */
-void recorder_link(struct app *app, const char *what, uint32_t link);
+/** A fault that has been ordered. */
+void recorder_fault(struct app *app, const struct rl_fault *f);
 
-/**
- * An order to the fault layer, for frames that leave @p end. Call it after the
- * state of the link (`injected`) is updated.
- */
-void recorder_order(struct app *app, uint32_t link, unsigned int end,
-		    const struct rl_inject_order *order);
+/** A fault of a whole link: CUT, HEAL, DOWN, DRAIN, UP. */
+void recorder_link(struct app *app, enum rl_fault_kind kind, uint32_t link);
 
-/** All faults of a link end; those of its devices go on. */
-void recorder_healed(struct app *app, uint32_t link);
-
-/** Soft errors and poison of a device, of all directions that its packets leave by. */
-void recorder_soft(struct app *app, uint32_t dev);
-
-/**
- * A command that has succeeded. Commands about whole devices, planned changes
- * and the controller are recorded as text, see recorder.c.
- */
+/** A command that has succeeded: devices, planned changes, the controller. */
 void recorder_command(struct app *app, const char *line);
-
-/** A receiver stops or goes on: fault files cannot express that. */
-void recorder_block(struct app *app, const char *endpoint, const char *vc,
-		    bool on);
 
 /** Clients start to send, or all have stopped. */
 void recorder_traffic(struct app *app, bool on);

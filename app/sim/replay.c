@@ -33,7 +33,11 @@
 	X(reordered)                                                           \
 	X(corrupted)                                                           \
 	X(reported)                                                            \
-	X(failovers)
+	X(failovers)                                                           \
+	X(frames_lost)                                                         \
+	X(frames_hurt)                                                         \
+	X(frames_repeated)                                                     \
+	X(frames_delayed)
 
 enum {
 #define OUTCOME_ENUM(name) OUTCOME_##name,

@@ -30,6 +30,7 @@ wires_json(const struct rl_sim_stats *st)
 	set(o, "lost", st->frames_lost);
 	set(o, "hurt", st->frames_corrupt);
 	set(o, "repeated", st->frames_dup);
+	set(o, "delayed", st->frames_delayed);
 	set(o, "late", st->frames_late);
 	return o;
 }

@@ -76,10 +76,10 @@ is_removed(const struct rl_phy_eth *phy)
 static void
 free_delayed(struct rl_inject_dir *d)
 {
-	struct rl_phy_frame f;
+	struct rl_inject_held h;
 
-	while (rl_inject_due(d, &f, 1, RL_NEVER) == 1)
-		rte_pktmbuf_free(f.cookie);
+	while (rl_inject_due(d, &h, RL_NEVER))
+		rte_pktmbuf_free(h.frame.cookie);
 }
 
 void
@@ -277,10 +277,10 @@ static void
 rx_twice(struct rl_phy_eth *phy, struct rl_inject_dir *d,
 	 const struct rl_phy_frame *f, uint64_t now_ns)
 {
+	struct rl_inject_held copy = { .later_ns = d->wire.noise.delay_ns };
 	struct rte_mbuf *m;
-	struct rl_phy_frame copy;
 
-	if (!rl_inject_twice(d))
+	if (!rl_wire_twice(&d->wire))
 		return;
 	rl_tsan_get(phy->p.pool);
 	m = rte_pktmbuf_copy(f->cookie, phy->p.pool, 0, UINT32_MAX);
@@ -288,41 +288,13 @@ rx_twice(struct rl_phy_eth *phy, struct rl_inject_dir *d,
 		rte_pktmbuf_free(m);
 		return;
 	}
-	copy = (struct rl_phy_frame){ .data = rte_pktmbuf_mtod(m, uint8_t *),
-				      .len = f->len,
-				      .cookie = m };
-	rl_inject_delay(d, &copy, 1, now_ns);
+	copy.frame = (struct rl_phy_frame){
+		.data = rte_pktmbuf_mtod(m, uint8_t *),
+		.len = f->len,
+		.cookie = m,
+	};
+	rl_inject_hold(d, &copy, now_ns);
 	d->c.duplicated_frames++;
-}
-
-/*
- * A delayed frame outlives the poll it came in by, and with it the bounce
- * buffers: only frames within their mbuf can be delayed.
- */
-static unsigned int
-rx_delayed(struct rl_phy_eth *phy, struct rl_inject_dir *d,
-	   struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
-{
-	/* each may come twice */
-	const unsigned int max = RTE_MIN(n, rl_inject_room(d) / 2);
-	const unsigned int got = max == 0 ? 0 : rx_burst(phy, f, max);
-	unsigned int own = 0;
-
-	for (unsigned int i = 0; i < got; i++) {
-		struct rte_mbuf *m = f[i].cookie;
-
-		if (f[i].data == rte_pktmbuf_mtod(m, uint8_t *)) {
-			f[own++] = f[i];
-			continue;
-		}
-		phy->c.rx_oversize++;
-		rte_pktmbuf_free(m);
-	}
-	for (unsigned int i = 0; i < own; i++) {
-		rl_inject_delay(d, &f[i], 1, now_ns);
-		rx_twice(phy, d, &f[i], now_ns);
-	}
-	return rl_inject_due(d, f, n, now_ns);
 }
 
 void
@@ -332,45 +304,60 @@ rl_phy_eth_tap(struct rl_phy_eth *phy, struct rl_tap *tap)
 	atomic_store_explicit(&phy->tap, tap, memory_order_release);
 }
 
+/* Copies a frame to the tap, after what faults did to it. */
 static void
-tap_burst(struct rl_tap *tap, const struct rl_phy_frame f[], unsigned int n,
-	  uint64_t now_ns)
+tap_held(struct rl_tap *tap, const struct rl_inject_dir *d,
+	 const struct rl_inject_held *h, bool lost, uint64_t now_ns)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		struct rl_tap_rec rec = { .t_ns = now_ns, .len = f[i].len };
+	struct rl_tap_rec rec = {
+		.t_ns = now_ns,
+		.len = h->frame.len,
+		.delay_ns = h->later_ns,
+		.corrupted = h->corrupted,
+	};
 
-		rl_tap_put(tap, &rec, f[i].data);
-	}
+	if (tap == NULL)
+		return;
+	if (lost)
+		rec.fate = !rl_inject_light(d->link) ? RL_TAP_DARK
+			   : atomic_load(&d->cut) != 0 ? RL_TAP_CUT
+						       : RL_TAP_LOST;
+	rl_tap_put(tap, &rec, h->frame.data);
 }
 
-/* Like rl_inject_pass(), frame by frame, so that the fate of each is known. */
+/* Frames of the delay line whose time has come. */
 static unsigned int
-pass_tapped(struct rl_tap *tap, struct rl_inject_dir *d,
-	    struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+rx_due(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
+       unsigned int n, uint64_t now_ns)
 {
-	unsigned int kept = 0;
+	struct rl_inject_dir *d = phy->p.rx_fault;
+	struct rl_inject_held h;
+	unsigned int got = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
-		const uint64_t hurt = d->c.corrupted_frames +
-				      d->c.flipped_bits;
-		struct rl_phy_frame t = f[i];
-		struct rl_tap_rec rec = { .t_ns = now_ns, .len = t.len,
-					  .delay_ns = d->delay_ns };
-		const bool stays = rl_inject_pass(d, &t, 1, now_ns) == 1;
+	while (got < n && rl_inject_due(d, &h, now_ns)) {
+		const bool lost = rl_inject_dark(d);
 
-		rec.corrupted =
-			d->c.corrupted_frames + d->c.flipped_bits != hurt;
-		if (!stays)
-			rec.fate = !rl_inject_light(d->link) ? RL_TAP_DARK
-				   : atomic_load(&d->cut) != 0 ? RL_TAP_CUT
-							       : RL_TAP_LOST;
-		rl_tap_put(tap, &rec, t.data);
-		if (!stays)
-			continue;
-		f[i] = f[kept];
-		f[kept++] = t;
+		tap_held(tap, d, &h, lost, now_ns);
+		if (lost)
+			rte_pktmbuf_free(h.frame.cookie);
+		else
+			f[got++] = h.frame;
 	}
-	return kept;
+	return got;
+}
+
+/* A delayed frame outlives the poll it came in by, and with it the bounce
+   buffers: only frames within their mbuf can be delayed. */
+static bool
+rx_stays(struct rl_phy_eth *phy, const struct rl_phy_frame *f)
+{
+	struct rte_mbuf *m = f->cookie;
+
+	if (f->data == rte_pktmbuf_mtod(m, uint8_t *))
+		return true;
+	phy->c.rx_oversize++;
+	rte_pktmbuf_free(m);
+	return false;
 }
 
 static unsigned int
@@ -378,19 +365,36 @@ rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
 	  unsigned int n, uint64_t now_ns)
 {
 	struct rl_inject_dir *d = phy->p.rx_fault;
-	unsigned int got, kept;
+	const bool delays = rl_inject_delays(d);
+	/* each may come twice */
+	const unsigned int most = delays ? RTE_MIN(n, rl_inject_room(d) / 2) : n;
+	unsigned int got, kept = 0;
 
 	if (rl_inject_stalled(d, now_ns))
 		return 0;
-	if (rl_inject_delays(d))
-		got = rx_delayed(phy, d, f, n, now_ns);
-	else
-		got = rx_burst(phy, f, n);
-	kept = tap == NULL ? rl_inject_pass(d, f, got, now_ns)
-			   : pass_tapped(tap, d, f, got, now_ns);
-	if (kept != got)
-		eth_rx_free(phy, f + kept, got - kept);
-	return kept;
+	got = most == 0 ? 0 : rx_burst(phy, f, most);
+	for (unsigned int i = 0; i < got; i++) {
+		struct rl_inject_held h = { .frame = f[i] };
+
+		if (delays && !rx_stays(phy, &h.frame))
+			continue;
+		if (rl_inject_loses(d, &h.frame, now_ns)) {
+			tap_held(tap, d, &h, true, now_ns);
+			eth_rx_free(phy, &h.frame, 1);
+			continue;
+		}
+		if (delays)
+			rx_twice(phy, d, &h.frame, now_ns);
+		h.corrupted = rl_inject_alter(d, &h.frame);
+		h.later_ns = rl_wire_later_ns(&d->wire);
+		if (delays) {
+			rl_inject_hold(d, &h, now_ns);
+			continue;
+		}
+		tap_held(tap, d, &h, false, now_ns);
+		f[kept++] = h.frame;
+	}
+	return delays ? rx_due(phy, tap, f, n, now_ns) : kept;
 }
 
 /* Frames that a removed ethdev did not take are of the epoch that ended. */
@@ -419,8 +423,10 @@ eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	if (phy->p.rx_fault != NULL && rl_inject_poll(phy->p.rx_fault, now_ns))
 		return rx_faulty(phy, tap, f, n, now_ns);
 	n = rx_burst(phy, f, n);
-	if (rl_unlikely(tap != NULL))
-		tap_burst(tap, f, n, now_ns);
+	for (unsigned int i = 0; rl_unlikely(tap != NULL) && i < n; i++)
+		tap_held(tap, NULL,
+			 &(struct rl_inject_held){ .frame = f[i] }, false,
+			 now_ns);
 	return n;
 }
 

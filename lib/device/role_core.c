@@ -213,6 +213,20 @@ rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask)
 }
 
 void
+rl_role_core_fault(struct rl_role_core *r, const struct rl_fault *f)
+{
+	const uint32_t mask = atomic_load(&r->hold_vcs), vc = 1u << f->vc;
+
+	if (f->kind == RL_FAULT_SOFT)
+		rl_role_core_soft(r, f->noise.soft_ppb);
+	else if (f->kind == RL_FAULT_POISON)
+		rl_role_core_poison(r, f->noise.poison_ppb);
+	else
+		rl_role_core_hold(r, f->kind == RL_FAULT_BLOCK ? mask | vc
+							       : mask & ~vc);
+}
+
+void
 rl_role_core_await(struct rl_role_core *r, uint64_t until_ns)
 {
 	atomic_store_explicit(&r->await_ns, until_ns, memory_order_relaxed);

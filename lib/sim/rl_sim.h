@@ -196,6 +196,7 @@ struct rl_sim_stats {
 	uint64_t frames_lost;
 	uint64_t frames_corrupt;
 	uint64_t frames_dup;
+	uint64_t frames_delayed; /**< by noise */
 	uint64_t frames_late;	/**< delivered after the end of a cut */
 	uint64_t drops[RL_DROP_REASON_COUNT]; /**< packets, by reason */
 	uint64_t ctrl_drops[RL_DROP_REASON_COUNT]; /**< of these, packets

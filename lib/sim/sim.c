@@ -151,7 +151,7 @@ sim_arrays(struct rl_sim *s)
 	for (uint32_t l = 0; l < topo->nlink; l++)
 		s->fault_ns[l] = RL_NEVER;
 	for (uint32_t i = 0; i < 2 * topo->nlink; i++)
-		rl_prng_seed(&s->dir[i].prng,
+		rl_prng_seed(&s->dir[i].wire.prng,
 			     s->p.seed * 0x2545f4914f6cdd1dull + i + 1);
 	for (uint32_t d = 0, r = 0; d < topo->ndev; d++) {
 		s->dev_role[d] = r;
@@ -175,6 +175,7 @@ sim_join_port(struct rl_sim *s, struct sim_role *r, struct rl_role_port *rp)
 	r->state = rp->port;
 	r->rx = r->end->rx;
 	rx->core = s->fabric.dev[r->dev].core.core;
+	r->end->tx->wire.fec_safe = s->p.fec_safe ? s->fabric.codec : NULL;
 }
 
 /* Roles exist once the fabric is built; then their clients are attached. */

@@ -7,13 +7,8 @@
 void
 sim_dir_update(struct sim_dir *d)
 {
-	const struct rl_noise *n = &d->noise;
-
-	d->odd = d->tapped || d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		 d->trigger != NULL || n->delay_ns != 0 ||
-		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
-			 0 ||
-		 n->bit_rate != 0;
+	d->odd = d->tapped || d->dark || d->trigger != NULL ||
+		 rl_wire_odd(&d->wire);
 }
 
 void
@@ -76,7 +71,7 @@ cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_fault_flight how)
 		struct rl_sim_frame *f = list;
 
 		list = f->next;
-		if (rl_prng_below(&d->prng, 2) == 0) {
+		if (rl_prng_below(&d->wire.prng, 2) == 0) {
 			lose(s, d, f);
 			continue;
 		}

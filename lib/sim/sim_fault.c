@@ -19,9 +19,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	d->noise = (struct rl_noise){ 0 };
-	d->drop_left = 0;
-	d->corrupt_bytes = 0;
+	rl_wire_clear(&d->wire);
 	for (; d->trigger != NULL; d->trigger = d->trigger->next)
 		s->triggers--;
 	/* a stall ends, and frames that it delayed go first */
@@ -34,7 +32,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 		struct rl_sim_frame *f = d->late;
 
 		d->late = f->next;
-		f->at_ns = s->now_ns + rl_prng_range(&d->prng, 0, LATE_NS);
+		f->at_ns = s->now_ns + rl_prng_range(&d->wire.prng, 0, LATE_NS);
 		sim_dir_insert(s, d, f);
 	}
 	sim_dir_lighten(s, dir, SIM_DARK_FAULT);
@@ -71,22 +69,6 @@ fault_arm(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 }
 
 static void
-fault_noise(struct rl_sim *s, const struct rl_fault *f, struct sim_dir *d)
-{
-	struct rl_error_cfg bits;
-
-	d->noise = f->noise;
-	s->soft |= (f->noise.soft_ppb | f->noise.poison_ppb) != 0;
-	if (f->noise.bit_rate == 0)
-		return;
-	rl_error_cfg_defaults(&bits);
-	bits.bit_rate = f->noise.bit_rate;
-	bits.propagate = f->noise.propagate;
-	bits.lanes = f->noise.lanes == 0 ? 1 : f->noise.lanes;
-	rl_error_init(&d->bits, &bits, rl_prng_u64(&d->prng));
-}
-
-static void
 fault_dir(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
@@ -104,15 +86,16 @@ fault_dir(struct rl_sim *s, const struct rl_fault *f, unsigned int dir)
 		fault_stall(s, f, dir);
 		break;
 	case RL_FAULT_NOISE:
-		fault_noise(s, f, d);
+		rl_wire_noise(&d->wire, &f->noise);
+		s->soft |= (f->noise.soft_ppb | f->noise.poison_ppb) != 0;
 		break;
 	case RL_FAULT_DROP:
-		d->drop_left = f->count == 0 ? 1 : f->count;
+		d->wire.drop_left = f->count == 0 ? 1 : f->count;
 		break;
 	case RL_FAULT_CORRUPT:
-		d->corrupt_bytes = f->noise.burst_bytes == 0
-					   ? 8
-					   : f->noise.burst_bytes;
+		d->wire.corrupt_bytes = f->noise.burst_bytes == 0
+						? 8
+						: f->noise.burst_bytes;
 		break;
 	case RL_FAULT_DOWN:
 	case RL_FAULT_DRAIN:
@@ -192,6 +175,13 @@ fault_device(struct rl_sim *s, const struct rl_fault *f)
 	case RL_FAULT_ADD:
 		fault_planned(s, f);
 		return true;
+	case RL_FAULT_SOFT:
+	case RL_FAULT_POISON:
+	case RL_FAULT_BLOCK:
+	case RL_FAULT_UNBLOCK:
+		rl_role_core_fault(&s->fabric.dev[f->dev].core, f);
+		sim_wake_at(s, s->dev_role[f->dev], s->now_ns);
+		return true;
 	case RL_FAULT_CTL_CRASH:
 		sim_ctl_crash(s);
 		return true;
@@ -255,9 +245,15 @@ rl_sim_heal_most(struct rl_sim *sim)
 	sim_apart_disturb(sim);
 	mark_lasting(sim, link, dev);
 	sim->next_fault = sim->todo.n;
-	for (uint32_t d = 0; d < topo->ndev; d++)
+	for (uint32_t d = 0; d < topo->ndev; d++) {
+		struct rl_role_core *core = &sim->fabric.dev[d].core;
+
+		rl_role_core_soft(core, 0);
+		rl_role_core_poison(core, 0);
+		rl_role_core_hold(core, 0);
 		if (sim->dead[d] && !dev[d])
 			sim_dev_restart(sim, d);
+	}
 	for (unsigned int dir = 0; dir < 2 * topo->nlink; dir++) {
 		struct rl_role_port *rp = sim->role[sim->end[dir].role].rp;
 

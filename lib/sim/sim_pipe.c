@@ -42,7 +42,7 @@ pipe_corrupt(struct sim_pipe *sp, struct rl_flit *pkt)
 	struct sim_end *end = s->role[sp->consumer].end;
 
 	if (end != NULL && rl_pipe_is_mark(pkt) == RL_MARK_NONE)
-		sim_soft_error(s, end->tx, pkt);
+		rl_wire_packet(&end->tx->wire, pkt);
 }
 
 static unsigned int

@@ -29,9 +29,9 @@
  *   sim_doze.c    links at rest
  */
 
-#include "rl_error.h"
 #include "rl_prng.h"
 #include "rl_sim.h"
+#include "rl_wire.h"
 
 /* Flits that one poll may take: twice 32 frames of 32 flits. */
 #define SIM_FLITS_LOW 2048
@@ -79,17 +79,13 @@ struct sim_dir {
 	bool odd; /* any of the following: takes the slow path */
 	bool tapped; /* its frames are shown to the tap */
 	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
-	struct rl_noise noise;
-	uint32_t drop_left;	   /* data frames still to be lost */
-	uint16_t corrupt_bytes;	   /* of the next data frame; 0: none */
 	struct sim_trigger *trigger;
 	struct rl_sim_frame *late; /* frames held until the heal */
-	struct rl_prng prng;
 	uint32_t link;
 	struct rl_sim_frame *out; /* in the order sent, for sim_apart.c */
 	struct rl_sim_frame *last_out;
 	struct sim_dir *next_out;
-	struct rl_error bits; /* used if noise.bit_rate is not 0 */
+	struct rl_wire_faults wire;
 };
 
 /* The PHY of a port. */
@@ -503,8 +499,6 @@ void sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why);
 extern const struct rl_phy_ops sim_wire_ops;
 extern const struct rl_phy_ops sim_wire_tapped;
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
-/** Corrupts a packet from the core to this wire, as its rates demand. */
-void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
 
 /* sim_fault.c */
 void sim_fault_apply(struct rl_sim *s, const struct rl_fault *f);

@@ -14,181 +14,6 @@
 
 #include "sim_priv.h"
 
-#define PPB 1000000000u
-
-static bool
-chance(struct sim_dir *d, uint32_t ppb)
-{
-	return ppb != 0 && rl_prng_below(&d->prng, PPB) < ppb;
-}
-
-/* Alters a run of bytes; its first and last byte always change. */
-static void
-corrupt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint8_t x = (uint8_t)rl_prng_u64(&d->prng);
-
-		if ((i == 0 || i == n - 1) && x == 0)
-			x = (uint8_t)(1u << rl_prng_below(&d->prng, 8));
-		at[i] ^= x;
-	}
-}
-
-/*
- * Alters bytes from..from+span-1 of a flit so that FEC either corrects or
- * detects it. A burst of up to three bytes is always corrected; a longer one
- * can look valid.
- */
-static void
-corrupt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit,
-		  uint32_t from, uint32_t span, uint32_t n)
-{
-	uint8_t was[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
-	uint8_t bad[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
-	uint8_t fixed[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
-
-	memcpy(was, flit, sizeof(was));
-	for (unsigned int tries = 0; tries < 64; tries++) {
-		const uint32_t off =
-			from + rl_prng_below(&d->prng, span - n + 1);
-		const uint8_t *src[1] = { bad };
-		uint8_t *dst[1] = { fixed };
-		uint8_t fec;
-
-		memcpy(bad, was, sizeof(bad));
-		corrupt_bytes(d, bad + off, n);
-		rl_codec_hop(s->fabric.codec, src, dst, 1, &fec);
-		if (fec != RL_FEC_BAD &&
-		    memcmp(fixed, was, sizeof(was)) != 0)
-			continue;
-		memcpy(flit, bad, sizeof(bad));
-		return;
-	}
-}
-
-void
-sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
-{
-	const uint32_t n = 1 + rl_prng_below(&d->prng, 8);
-	struct rl_flit *f = pkt;
-
-	if (chance(d, d->noise.poison_ppb) && f->mark == RL_MARK_OK)
-		f->mark = RL_MARK_POISON;
-	if (!chance(d, d->noise.soft_ppb))
-		return;
-	rl_packet_open(pkt);
-	for (uint32_t i = rl_prng_below(&d->prng, pkt->pkt_flits); i > 0; i--)
-		f = f->next;
-	if (f->mark != RL_MARK_OK)
-		return; /* it will be dropped anyway */
-	if (s->p.fec_safe) /* and its header must still name its flow */
-		corrupt_flit_seen(s, d, f->wire, RL_FLIT_DATA_OFF,
-				  RL_FLIT_DATA_BYTES, n);
-	else
-		corrupt_bytes(
-			d, f->wire + rl_prng_below(&d->prng, RL_FLIT_BYTES - n),
-			n);
-}
-
-static void
-corrupt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
-{
-	const uint32_t nflits = f->data[15];
-	const uint32_t header = rl_frame_header_bytes(nflits);
-	const uint32_t n =
-		1 + rl_prng_below(&d->prng,
-				  d->noise.burst_bytes == 0
-					  ? 8
-					  : d->noise.burst_bytes);
-	uint8_t *flit;
-
-	if (nflits == 0 || header + nflits * RL_FLIT_BYTES > f->len)
-		return;
-	flit = f->data + header +
-	       rl_prng_below(&d->prng, nflits) * RL_FLIT_BYTES;
-	if (s->p.fec_safe) {
-		corrupt_flit_seen(s, d, flit, 0, RL_FLIT_BYTES,
-				  rl_min_u32(n, RL_FLIT_BYTES));
-		return;
-	}
-	corrupt_bytes(
-		d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),
-		rl_min_u32(n, 1)); /* at least one byte within this flit */
-	for (uint32_t i = 1; i < n; i++)
-		corrupt_bytes(
-			d,
-			f->data + header +
-				rl_prng_below(&d->prng, nflits * RL_FLIT_BYTES),
-			1);
-}
-
-static void
-corrupt_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
-{
-	struct rl_sim *const s = pt->sim;
-	uint8_t where = d->noise.where;
-	uint8_t pick;
-
-	if (where == 0)
-		where = RL_FAULT_HURT_HEADER | RL_FAULT_HURT_BODY |
-			RL_FAULT_HURT_LENGTH;
-	do {
-		pick = (uint8_t)(1u << rl_prng_below(&d->prng, 3));
-	} while (!(where & pick));
-	switch (pick) {
-	case RL_FAULT_HURT_HEADER:
-		corrupt_bytes(d,
-			      f->data + RL_FRAME_LINK_OFF +
-				      rl_prng_below(&d->prng,
-						    RL_FRAME_HEADER_SHORT -
-							    RL_FRAME_LINK_OFF),
-			      1);
-		break;
-	case RL_FAULT_HURT_LENGTH:
-		f->len = rl_prng_below(&d->prng, f->len);
-		break;
-	default:
-		corrupt_body(s, d, f);
-		break;
-	}
-	pt->st.frames_corrupt++;
-}
-
-/* Alters so many bytes in a row, of its header or its flits. */
-static void
-corrupt_run(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
-{
-	const uint32_t room = f->len - RL_FRAME_LINK_OFF;
-	const uint32_t n = rl_min_u32(d->corrupt_bytes, room);
-	uint8_t *at = f->data + RL_FRAME_LINK_OFF +
-		      rl_prng_below(&d->prng, room - n + 1);
-
-	for (uint32_t i = 0; i < n; i++)
-		at[i] ^= (uint8_t)(1 + rl_prng_below(&d->prng, 255));
-	d->corrupt_bytes = 0;
-	sim_dir_update(d);
-	pt->st.frames_corrupt++;
-}
-
-static void
-corrupt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
-{
-	const uint32_t nflits = f->data[15];
-	const uint32_t header = rl_frame_header_bytes(nflits);
-	bool hit = false;
-
-	if (header + nflits * RL_FLIT_BYTES > f->len)
-		return; /* the frame was truncated */
-	for (uint32_t i = 0; i < nflits; i++) {
-		if (rl_error_pass(&d->bits))
-			continue;
-		rl_error_strike(&d->bits, f->data + header + i * RL_FLIT_BYTES);
-		hit = true;
-	}
-	pt->st.frames_corrupt += hit;
-}
-
 /* Counts a frame for waiting faults, and executes those that are due. */
 static void
 run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
@@ -230,19 +55,16 @@ wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 }
 
 static bool
-frame_lost(struct rl_sim *s, struct sim_dir *d, const struct rl_sim_frame *f,
-	   bool data)
+frame_lost(struct rl_sim *s, struct sim_dir *d, uint32_t flits)
 {
-	if (data && d->trigger != NULL)
-		run_triggers(s, d, f->data[15]);
+	if (flits != 0 && d->trigger != NULL)
+		run_triggers(s, d, flits);
 	if (d->dark)
 		return true;
-	if (data && d->drop_left != 0) {
-		d->drop_left--;
-		sim_dir_update(d);
-		return true;
-	}
-	return chance(d, d->noise.loss_ppb);
+	if (!rl_wire_loses(&d->wire, flits != 0))
+		return false;
+	sim_dir_update(d);
+	return true;
 }
 
 static void
@@ -254,10 +76,11 @@ frame_twice(struct sim_part *pt, struct sim_dir *d,
 	if (copy == NULL)
 		return;
 	copy->len = f->len;
-	copy->at_ns = f->at_ns;
+	copy->at_ns = f->at_ns + d->wire.noise.delay_ns;
 	memcpy(copy->data, f->data, f->len);
 	wire_put(pt, d, copy);
 	pt->st.frames_dup++;
+	pt->st.frames_delayed += d->wire.noise.delay_ns != 0;
 	if (d->tapped)
 		sim_dir_show(pt, d, f, RL_SIM_FATE_TWICE);
 }
@@ -266,29 +89,28 @@ frame_twice(struct sim_part *pt, struct sim_dir *d,
 static bool
 odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
-	const bool data = (f->data[RL_FRAME_LINK_OFF] & 0xf) == RL_FRAME_DATA;
-	const uint64_t corrupt = pt->st.frames_corrupt;
+	const uint32_t flits = rl_wire_flits(f->data, f->len);
+	unsigned int altered;
+	uint64_t later_ns;
 
 	if (d->tapped)
 		sim_dir_show(pt, d, f, RL_SIM_FATE_SENT);
-	if (frame_lost(pt->sim, d, f, data)) {
+	if (frame_lost(pt->sim, d, flits)) {
 		if (d->tapped)
 			sim_dir_show(pt, d, f, RL_SIM_FATE_LOST);
 		return true;
 	}
-	if (chance(d, d->noise.dup_ppb))
+	if (rl_wire_twice(&d->wire))
 		frame_twice(pt, d, f);
-	if (data && d->corrupt_bytes != 0)
-		corrupt_run(pt, d, f);
-	if (chance(d, d->noise.corrupt_ppb))
-		corrupt_frame(pt, d, f);
-	if (d->noise.bit_rate != 0)
-		corrupt_bits(pt, d, f);
-	if (d->tapped && pt->st.frames_corrupt != corrupt)
+	altered = rl_wire_alter(&d->wire, f->data, &f->len);
+	pt->st.frames_corrupt += altered;
+	if (altered != 0)
+		sim_dir_update(d);
+	if (d->tapped && altered != 0)
 		sim_dir_show(pt, d, f, RL_SIM_FATE_HURT);
-	f->at_ns += d->noise.delay_ns;
-	if (chance(d, d->noise.jitter_ppb))
-		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
+	later_ns = rl_wire_later_ns(&d->wire);
+	f->at_ns += later_ns;
+	pt->st.frames_delayed += later_ns != 0;
 	return false;
 }
 

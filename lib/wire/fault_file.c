@@ -195,6 +195,9 @@ add_whole(struct script *s, const struct fault_line *l, const char *name)
 		return add_place(s, l, name);
 	if (dev < 0)
 		return refuse(s, "no device %s in this fabric", name);
+	if ((f.kind == RL_FAULT_BLOCK || f.kind == RL_FAULT_UNBLOCK) &&
+	    s->topo->dev[dev].kind != RL_DEV_ENDPOINT)
+		return refuse(s, "%s is no endpoint", name);
 	f.dev = (uint32_t)dev;
 	f.is_dev = true;
 	return add_link(s, f, l);
@@ -259,7 +262,8 @@ parse_line(struct script *s, struct words *w)
 			       : refuse(s, "unknown fault %s; use cut, heal, "
 					   "flap, stall, noise, drop, corrupt, "
 					   "down, drain, up, crash, restart, "
-					   "remove, add, late or controller",
+					   "remove, add, late, soft, poison, "
+					   "block, unblock or controller",
 					w->w[1]);
 	if (l.f.kind == RL_FAULT_STALL || l.f.kind == RL_FAULT_LATE ||
 	    l.f.kind == RL_FAULT_CTL_LATE)

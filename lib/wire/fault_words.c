@@ -23,6 +23,7 @@ enum type {
 	CHANCE,	/* 0 to 1; if `most` is 0, 1 itself is refused */
 	TIME,
 	COUNT,	/* 1 to `most` */
+	NUMBER,	/* 0 to `most` */
 	POWER,	/* of two, 1 to `most` */
 	PARTS,	/* of a frame: RL_FAULT_HURT_* */
 };
@@ -41,6 +42,9 @@ struct word {
 #define FLAP (1u << RL_FAULT_KINDS)
 #define COUNTED (OF(CUT) | OF(DROP) | OF(CORRUPT))
 #define PAUSES (OF(STALL) | OF(LATE) | OF(CTL_LATE))
+#define BLOCKS (OF(BLOCK) | OF(UNBLOCK))
+/* kinds whose options are written even if they are zero */
+#define WHOLE (PAUSES | BLOCKS | OF(SOFT) | OF(POISON))
 #define AT(field)                                                              \
 	offsetof(struct fault_line, field),                                    \
 		sizeof(((struct fault_line *)0)->field)
@@ -56,6 +60,9 @@ static const struct word words[] = {
 	{ "dark", FLAP, TIME, AT(dark_ns), 0, 0 },
 	{ "light", FLAP, TIME, AT(light_ns), 0, 0 },
 	{ "for", PAUSES, TIME, AT(f.for_ns), 0, 0 },
+	{ "vc", BLOCKS, NUMBER, AT(f.vc), RL_VCS - 1, 0 },
+	{ "rate", OF(SOFT), RATE, AT(f.noise.soft_ppb), 0, 0 },
+	{ "rate", OF(POISON), RATE, AT(f.noise.poison_ppb), 0, 0 },
 	NOISE("loss", RATE, loss_ppb, 0, 0),
 	NOISE("corrupt", RATE, corrupt_ppb, 0, 0),
 	NOISE("dup", RATE, dup_ppb, 0, 0),
@@ -152,8 +159,10 @@ parse(const struct word *w, const char *text, uint64_t *v)
 	if (w->type == CHANCE)
 		memcpy(v, &n, sizeof(n));
 	if ((w->type == CHANCE && w->most == 0 && n == 1) ||
-	    ((w->type == COUNT || w->type == POWER) &&
-	     (*v == 0 || text[strspn(text, "0123456789")] != '\0')) ||
+	    (w->type == RATE && n > 0 && *v == 0) ||
+	    ((w->type == COUNT || w->type == POWER) && *v == 0) ||
+	    (w->type >= COUNT &&
+	     text[strspn(text, "0123456789")] != '\0') ||
 	    (w->type == POWER && (*v & (*v - 1)) != 0))
 		return -EINVAL;
 	return 0;
@@ -233,7 +242,7 @@ words_text(const struct rl_fault *f, char *buf, size_t len)
 		uint64_t v = 0;
 
 		memcpy(&v, (const char *)&l + w->offset, w->size);
-		if (!has(&l, w) || (v == 0 && w->kinds != PAUSES) ||
+		if (!has(&l, w) || (v == 0 && !(w->kinds & WHOLE)) ||
 		    (v != 0 && v == w->usual) ||
 		    (w->type == FLAG && v != w->most) ||
 		    (w->offset == offsetof(struct fault_line, f.nth) &&
@@ -246,7 +255,7 @@ words_text(const struct rl_fault *f, char *buf, size_t len)
 
 RL_NAMES(rl_fault_name, enum rl_fault_kind, RL_FAULTS(RL_WORD))
 
-/* "A-B#k", or with an arrow in the direction of a one-way fault. */
+/* " A-B#k", or with an arrow in the direction of a one-way fault. */
 static void
 place_text(const struct rl_fault *f, const struct rl_topo *topo, char *buf,
 	   size_t len)
@@ -255,7 +264,7 @@ place_text(const struct rl_fault *f, const struct rl_topo *topo, char *buf,
 	const bool turned = f->dirs == RL_FAULT_DIR_BA ||
 			    (f->dirs == RL_FAULT_DIR_BOTH && f->counts);
 
-	snprintf(buf, len, "%s%c%s#%u", topo->dev[l->dev[turned]].name,
+	snprintf(buf, len, " %s%c%s#%u", topo->dev[l->dev[turned]].name,
 		 f->dirs == RL_FAULT_DIR_BOTH ? '-' : '>',
 		 topo->dev[l->dev[!turned]].name, l->k);
 }
@@ -269,11 +278,20 @@ rl_fault_text(const struct rl_fault *f, const struct rl_topo *topo,
 	if (f->kind >= RL_FAULT_CTL_CRASH)
 		place[0] = '\0';
 	else if (f->is_dev)
-		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
+		snprintf(place, sizeof(place), " %s", topo->dev[f->dev].name);
 	else
 		place_text(f, topo, place, sizeof(place));
 	words_text(f, more, sizeof(more));
-	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
+	snprintf(buf, len, "%lluns %s%s%s", (unsigned long long)f->t_ns,
 		 rl_fault_name(f->kind), place, more);
+	return buf;
+}
+
+char *
+rl_noise_text(const struct rl_noise *n, char *buf, size_t len)
+{
+	const struct rl_fault f = { .kind = RL_FAULT_NOISE, .noise = *n };
+
+	words_text(&f, buf, len);
 	return buf;
 }

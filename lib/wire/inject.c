@@ -6,8 +6,6 @@
 #include "rl_inject.h"
 #include "rl_frame.h"
 
-#define FRAME_TYPE(data) ((data)[RL_FRAME_LINK_OFF] & 0xf)
-#define FRAME_FLITS(data) ((data)[RL_FRAME_LINK_OFF + 1])
 #define SIDEBAND_EOP 16
 
 void
@@ -22,55 +20,15 @@ rl_inject_init(struct rl_inject_link *l, uint64_t seed,
 		d->link = l;
 		d->line = line + (size_t)i * line_cap;
 		d->line_cap = line_cap;
-		rl_prng_seed(&d->prng, seed * 2 + i);
+		rl_prng_seed(&d->wire.prng, seed * 2 + i);
 	}
 }
 
-static void
-bits_cfg(struct rl_error_cfg *cfg, const struct rl_inject_order *o)
-{
-	rl_error_cfg_defaults(cfg);
-	cfg->bit_rate = o->rate;
-	cfg->propagate = o->propagate;
-	cfg->lanes = o->lanes == 0 ? 1 : o->lanes;
-}
-
 static bool
-bits_ok(const struct rl_inject_order *o)
+waits(const struct rl_fault *f)
 {
-	struct rl_error_cfg cfg;
-	char why[160];
-
-	bits_cfg(&cfg, o);
-	return o->rate <= 0.5 && rl_error_cfg_check(&cfg, why, sizeof(why)) == 0;
-}
-
-static bool
-order_ok(const struct rl_inject_order *o)
-{
-	switch (o->kind) {
-	case RL_INJECT_CUT:
-		return o->value <= 1;
-	case RL_INJECT_STALL:
-	case RL_INJECT_DELAY:
-		return o->value <= 3600 * RL_NS_PER_S;
-	case RL_INJECT_DROP:
-		return o->value >= 1;
-	case RL_INJECT_CORRUPT:
-		return o->value >= 1 && o->value <= RL_INJECT_CORRUPT_MAX;
-	case RL_INJECT_BER:
-		return bits_ok(o);
-	case RL_INJECT_LOSS:
-	case RL_INJECT_DUP:
-		return o->rate >= 0.0 && o->rate <= 1.0;
-	case RL_INJECT_JITTER:
-		return o->rate >= 0.0 && o->rate <= 1.0 &&
-		       o->value <= 3600 * RL_NS_PER_S;
-	case RL_INJECT_TRIGGER:
-	case RL_INJECT_CLEAR:
-		return true;
-	}
-	return false;
+	return f->kind == RL_FAULT_DROP || f->kind == RL_FAULT_CORRUPT ||
+	       (f->kind == RL_FAULT_CUT && (f->nth != 0 || f->mid));
 }
 
 static bool
@@ -87,18 +45,18 @@ order_room(const struct rl_inject_dir *d)
 
 int
 rl_inject_order(struct rl_inject_link *l, unsigned int from,
-	       const struct rl_inject_order *order)
+		const struct rl_fault *f)
 {
 	struct rl_inject_dir *d = &l->dir[from];
 	uint32_t tail;
 
 	RL_ASSERT(from < 2);
-	if (!order_ok(order))
-		return -ERANGE;
-	if (!order_room(d))
+	if (!order_room(d) ||
+	    (waits(f) && d->waits - atomic_load(&d->waited) >= RL_INJECT_WAITS))
 		return -EAGAIN;
+	d->waits += waits(f);
 	tail = atomic_load_explicit(&d->order_tail, memory_order_relaxed);
-	d->order[tail % RL_INJECT_ORDERS] = *order;
+	d->order[tail % RL_INJECT_ORDERS] = *f;
 	/* release: pairs with the acquire in rl_inject_poll() */
 	atomic_store_explicit(&d->order_tail, tail + 1, memory_order_release);
 	return 0;
@@ -123,7 +81,7 @@ rl_inject_down(struct rl_inject_link *l, uint64_t now_ns)
 int
 rl_inject_clear(struct rl_inject_link *l)
 {
-	const struct rl_inject_order clear = { .kind = RL_INJECT_CLEAR };
+	const struct rl_fault clear = { .kind = RL_FAULT_HEAL };
 
 	if (!order_room(&l->dir[0]) || !order_room(&l->dir[1]))
 		return -EAGAIN;
@@ -162,68 +120,55 @@ rl_inject_severed(const struct rl_inject_link *l)
 }
 
 static void
-bits_start(struct rl_inject_dir *d, const struct rl_inject_order *o)
+cut(struct rl_inject_dir *d, bool down, uint64_t now_ns)
 {
-	struct rl_error_cfg cfg;
-
-	bits_cfg(&cfg, o);
-	d->bit_errors = o->rate > 0.0;
-	d->bits.at = 0;
-	rl_error_init(&d->bits.process, &cfg, rl_prng_u64(&d->prng));
+	if (down) {
+		rl_inject_down(d->link, now_ns);
+		return;
+	}
+	sever(d->link, now_ns);
+	atomic_store(&d->cut, 1);
 }
 
 static void
-take_order(struct rl_inject_dir *d, const struct rl_inject_order *o,
-	   uint64_t now_ns)
+wait_for(struct rl_inject_dir *d, const struct rl_fault *f)
 {
-	switch (o->kind) {
-	case RL_INJECT_CUT:
-		atomic_store(&d->cut, (uint32_t)o->value);
-		if (o->value != 0)
-			sever(d->link, now_ns);
-		break;
-	case RL_INJECT_STALL:
-		d->stall_until_ns = rl_deadline(now_ns, o->value);
-		break;
-	case RL_INJECT_DELAY:
-		d->delay_ns = o->value;
-		break;
-	case RL_INJECT_DROP:
-		d->drop_left = o->value;
-		break;
-	case RL_INJECT_CORRUPT:
-		d->corrupt_bytes = (uint32_t)o->value;
-		break;
-	case RL_INJECT_BER:
-		bits_start(d, o);
-		break;
-	case RL_INJECT_LOSS:
-		d->loss = o->rate;
-		break;
-	case RL_INJECT_DUP:
-		d->dup = o->rate;
-		break;
-	case RL_INJECT_JITTER:
-		d->jitter = o->rate;
-		d->jitter_ns = o->value;
-		break;
-	case RL_INJECT_TRIGGER:
-		d->trigger = true;
-		d->trigger_when = o->when;
-		d->trigger_down = o->down;
-		d->trigger_left = o->value;
-		break;
-	case RL_INJECT_CLEAR:
-		atomic_store(&d->cut, 0);
-		d->trigger = false;
-		d->drop_left = 0;
-		d->corrupt_bytes = 0;
-		d->stall_until_ns = 0;
-		d->delay_ns = 0;
-		d->bit_errors = false;
-		d->loss = d->dup = d->jitter = 0.0;
-		break;
-	}
+	RL_ASSERT(d->nwaits < RL_INJECT_WAITS);
+	d->wait[d->nwaits++] = (struct rl_inject_wait){
+		.kind = f->kind,
+		.flits = f->nth_flit,
+		.mid = f->mid,
+		.down = !f->silent,
+		.left = f->nth,
+		.what = f->kind == RL_FAULT_DROP ? rl_max_u32(f->count, 1)
+						 : f->noise.burst_bytes,
+	};
+}
+
+static void
+heal(struct rl_inject_dir *d)
+{
+	atomic_store(&d->cut, 0);
+	atomic_fetch_add(&d->waited, d->nwaits);
+	d->nwaits = 0;
+	d->stall_until_ns = 0;
+	rl_wire_clear(&d->wire);
+}
+
+static void
+take_order(struct rl_inject_dir *d, const struct rl_fault *f, uint64_t now_ns)
+{
+	if (waits(f))
+		wait_for(d, f);
+	else if (f->kind == RL_FAULT_CUT)
+		cut(d, !f->silent, now_ns);
+	else if (f->kind == RL_FAULT_STALL)
+		d->stall_until_ns = rl_max_u64(d->stall_until_ns,
+					       rl_deadline(now_ns, f->for_ns));
+	else if (f->kind == RL_FAULT_NOISE)
+		rl_wire_noise(&d->wire, &f->noise);
+	else
+		heal(d);
 }
 
 bool
@@ -240,192 +185,131 @@ rl_inject_poll(struct rl_inject_dir *d, uint64_t now_ns)
 		take_order(d, &d->order[head % RL_INJECT_ORDERS], now_ns);
 	/* release: pairs with the acquire in order_room() and rl_inject_settled() */
 	atomic_store_explicit(&d->order_head, head, memory_order_release);
-	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
-		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		    d->bit_errors || d->loss > 0.0 ||
-		    rl_inject_stalled(d, now_ns) || rl_inject_delays(d);
+	d->active = atomic_load(&d->cut) != 0 || d->nwaits != 0 ||
+		    rl_wire_odd(&d->wire) || rl_inject_stalled(d, now_ns) ||
+		    rl_inject_delays(d);
 	return d->active || !rl_inject_light(d->link);
 }
 
 static void
-trigger_fire(struct rl_inject_dir *d, uint64_t now_ns)
+wait_over(struct rl_inject_dir *d, uint32_t i, uint64_t now_ns)
 {
-	d->trigger = false;
-	sever(d->link, now_ns);
-	if (d->trigger_down)
-		atomic_store_explicit(&d->link->down, 1, memory_order_release);
+	const struct rl_inject_wait w = d->wait[i];
+
+	d->nwaits--;
+	memmove(&d->wait[i], &d->wait[i + 1],
+		(d->nwaits - i) * sizeof(d->wait[0]));
+	atomic_fetch_add(&d->waited, 1);
+	if (w.kind == RL_FAULT_CUT)
+		cut(d, w.down, now_ns);
+	else if (w.kind == RL_FAULT_DROP)
+		d->wire.drop_left = w.what;
 	else
-		atomic_store(&d->cut, 1);
+		d->wire.corrupt_bytes = (uint16_t)w.what;
 }
 
-/* @return whether the trigger drops this frame, too */
+/*
+ * Whether a fault has waited for this frame. *behind: the frame itself goes on,
+ * because a cut comes in the middle of its packet, or when so many flits have
+ * passed.
+ */
 static bool
-trigger_frame(struct rl_inject_dir *d, const uint8_t *data, uint64_t now_ns)
+wait_ends(struct rl_inject_wait *w, const uint8_t *data, uint32_t flits,
+	  bool *behind)
 {
-	const unsigned int flits = FRAME_FLITS(data);
 	const uint8_t *last = data + RL_FRAME_SIDEBAND_OFF + 2 * (flits - 1);
+	const uint32_t step = w->flits ? flits : 1;
 
-	switch (d->trigger_when) {
-	case RL_INJECT_AFTER:
-		if (flits > d->trigger_left) {
-			trigger_fire(d, now_ns);
-			return true;
-		}
-		d->trigger_left -= flits;
-		if (d->trigger_left == 0)
-			trigger_fire(d, now_ns);
-		return false;
-	case RL_INJECT_MID_PACKET:
-		if (!(*last & SIDEBAND_EOP))
-			trigger_fire(d, now_ns);
-		return false;
+	*behind = true;
+	if (w->mid)
+		return !(*last & SIDEBAND_EOP);
+	if (w->left > step) {
+		w->left -= step;
+		return w->kind == RL_FAULT_CUT && w->flits && w->left == 1;
 	}
-	return false;
-}
-
-static void
-bits_next_span(struct rl_inject_bits *b)
-{
-	b->at = 0;
-	b->hit = !rl_error_pass(&b->process);
-	if (!b->hit)
-		return;
-	memset(b->mask, 0, sizeof(b->mask));
-	rl_error_strike(&b->process, b->mask);
-}
-
-static void
-flip_bits(struct rl_inject_dir *d, struct rl_phy_frame *f)
-{
-	struct rl_inject_bits *b = &d->bits;
-	uint8_t *at = f->data + RL_FRAME_LINK_OFF;
-	uint64_t wrong = 0;
-
-	for (uint32_t n, left = f->len - RL_FRAME_LINK_OFF; left > 0;
-	     at += n, left -= n) {
-		if (b->at == 0)
-			bits_next_span(b);
-		n = rl_min_u32(left, RL_ERROR_SPAN_MAX - b->at);
-		for (uint32_t i = 0; b->hit && i < n; i++) {
-			at[i] ^= b->mask[b->at + i];
-			wrong += (uint32_t)__builtin_popcount(
-				b->mask[b->at + i]);
-		}
-		b->at = (b->at + n) % RL_ERROR_SPAN_MAX;
-	}
-	d->c.flipped_bits += wrong;
-	d->c.corrupted_frames += wrong != 0;
-}
-
-static void
-corrupt(struct rl_inject_dir *d, struct rl_phy_frame *f)
-{
-	const uint32_t room = f->len - RL_FRAME_LINK_OFF;
-	const uint32_t n = rl_min_u32(d->corrupt_bytes, room);
-	uint8_t *p = f->data + RL_FRAME_LINK_OFF +
-		     rl_prng_below(&d->prng, room - n + 1);
-
-	for (uint32_t i = 0; i < n; i++)
-		p[i] ^= (uint8_t)(1 + rl_prng_below(&d->prng, 255));
-	d->corrupt_bytes = 0;
-	d->c.corrupted_frames++;
-}
-
-/* @return whether the frame passes */
-static bool
-judge(struct rl_inject_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
-{
-	const bool ours = f->len >= RL_FRAME_HEADER_SHORT;
-	const bool data = ours && FRAME_TYPE(f->data) == RL_FRAME_DATA &&
-			  FRAME_FLITS(f->data) != 0 &&
-			  FRAME_FLITS(f->data) <= RL_FRAME_FLITS_MAX;
-	bool lost = !rl_inject_light(d->link) || atomic_load(&d->cut) != 0;
-
-	if (!lost && data && d->trigger)
-		lost = trigger_frame(d, f->data, now_ns);
-	if (!lost && data && d->drop_left != 0)
-		lost = --d->drop_left == 0;
-	if (!lost && d->loss > 0.0)
-		lost = rl_prng_double(&d->prng) < d->loss;
-	if (lost) {
-		d->c.dropped_frames++;
-		d->c.dropped_flits += data ? FRAME_FLITS(f->data) : 0;
-		return false;
-	}
-	if (data && d->corrupt_bytes != 0)
-		corrupt(d, f);
-	if (ours && d->bit_errors)
-		flip_bits(d, f);
+	*behind = false;
 	return true;
 }
 
-unsigned int
-rl_inject_pass(struct rl_inject_dir *d, struct rl_phy_frame f[], unsigned int n,
-	      uint64_t now_ns)
+/* Counts a data frame for faults that wait. @return whether it is beyond all
+   cuts */
+static bool
+count_waits(struct rl_inject_dir *d, const uint8_t *data, uint32_t flits,
+	    uint64_t now_ns)
 {
-	unsigned int kept = 0;
+	const bool dark = rl_inject_dark(d);
+	bool spared = !dark, behind;
 
-	for (unsigned int i = 0; i < n; i++) {
-		struct rl_phy_frame t = f[i];
-
-		if (!judge(d, &t, now_ns))
+	for (uint32_t i = 0; i < d->nwaits;) {
+		if (!wait_ends(&d->wait[i], data, flits, &behind)) {
+			i++;
 			continue;
-		/* lost frames are moved to the end, so that the caller frees
-		   them */
-		f[i] = f[kept];
-		f[kept++] = t;
+		}
+		spared &= behind || d->wait[i].kind != RL_FAULT_CUT;
+		wait_over(d, i, now_ns);
 	}
-	return kept;
+	return spared;
 }
 
 bool
-rl_inject_twice(struct rl_inject_dir *d)
+rl_inject_loses(struct rl_inject_dir *d, const struct rl_phy_frame *f,
+		uint64_t now_ns)
 {
-	return d->dup > 0.0 && rl_prng_double(&d->prng) < d->dup;
+	const uint32_t flits = rl_wire_flits(f->data, f->len);
+	bool lost = flits != 0 && d->nwaits != 0
+			    ? !count_waits(d, f->data, flits, now_ns)
+			    : rl_inject_dark(d);
+
+	if (!lost)
+		lost = rl_wire_loses(&d->wire, flits != 0);
+	d->c.dropped_frames += lost;
+	d->c.dropped_flits += lost ? flits : 0;
+	return lost;
+}
+
+bool
+rl_inject_alter(struct rl_inject_dir *d, struct rl_phy_frame *f)
+{
+	const unsigned int n = rl_wire_alter(&d->wire, f->data, &f->len);
+
+	d->c.corrupted_frames += n;
+	d->c.flipped_bits = d->wire.flipped_bits;
+	return n != 0;
 }
 
 /* Frames of equal times keep their order. */
-static void
-hold(struct rl_inject_dir *d, const struct rl_phy_frame *f, uint64_t due_ns)
+void
+rl_inject_hold(struct rl_inject_dir *d, struct rl_inject_held *h,
+	       uint64_t now_ns)
 {
 	const uint32_t mask = d->line_cap - 1;
-	uint32_t at = d->line_tail++;
+	uint32_t at;
 
-	for (; at != d->line_head && d->line[(at - 1) & mask].due_ns > due_ns;
+	RL_ASSERT(rl_inject_room(d) != 0);
+	at = d->line_tail++;
+	h->due_ns = rl_deadline(now_ns, h->later_ns);
+	for (; at != d->line_head &&
+	       d->line[(at - 1) & mask].due_ns > h->due_ns;
 	     at--)
 		d->line[at & mask] = d->line[(at - 1) & mask];
-	d->line[at & mask] = (struct rl_inject_held){ *f, due_ns };
+	d->line[at & mask] = *h;
+	d->c.delayed_frames += h->later_ns != 0;
 }
 
-void
-rl_inject_delay(struct rl_inject_dir *d, const struct rl_phy_frame f[],
-	       unsigned int n, uint64_t now_ns)
+bool
+rl_inject_due(struct rl_inject_dir *d, struct rl_inject_held *h,
+	      uint64_t now_ns)
 {
-	RL_ASSERT(n <= rl_inject_room(d));
-	for (unsigned int i = 0; i < n; i++) {
-		uint64_t ns = d->delay_ns;
-
-		if (d->jitter > 0.0 && rl_prng_double(&d->prng) < d->jitter)
-			ns += rl_prng_range(&d->prng, 1, d->jitter_ns);
-		hold(d, &f[i], rl_deadline(now_ns, ns));
-		d->c.delayed_frames += ns != 0;
+	if (d->line_head == d->line_tail)
+		return false;
+	*h = d->line[d->line_head & (d->line_cap - 1)];
+	if (now_ns < h->due_ns)
+		return false;
+	d->line_head++;
+	if (rl_inject_dark(d)) {
+		d->c.dropped_frames++;
+		d->c.dropped_flits += rl_wire_flits(h->frame.data,
+						    h->frame.len);
 	}
-}
-
-unsigned int
-rl_inject_due(struct rl_inject_dir *d, struct rl_phy_frame f[], unsigned int n,
-	     uint64_t now_ns)
-{
-	unsigned int got = 0;
-
-	while (got < n && d->line_head != d->line_tail) {
-		const struct rl_inject_held *h =
-			&d->line[d->line_head & (d->line_cap - 1)];
-
-		if (now_ns < h->due_ns)
-			break;
-		f[got++] = h->frame;
-		d->line_head++;
-	}
-	return got;
+	return true;
 }

@@ -33,6 +33,10 @@
 	X(REMOVE, "remove") /* planned: nothing is lost */                     \
 	X(ADD, "add")                                                          \
 	X(LATE, "late") /* a device is slow to obey its controller */          \
+	X(SOFT, "soft") /* it alters packets */                                \
+	X(POISON, "poison") /* it marks packets as bad */                      \
+	X(BLOCK, "block") /* an endpoint takes nothing more from a VC */       \
+	X(UNBLOCK, "unblock")                                                  \
 	X(CTL_CRASH, "controller crash")                                       \
 	X(CTL_RESTART, "controller restart")                                   \
 	X(CTL_LATE, "controller late") /* its messages take longer */
@@ -53,7 +57,10 @@ enum rl_fault_flight {
 	RL_FAULT_FLIGHT_LATE,   /**< some arrive only after the heal */
 };
 
-/** Rates of a noisy wire, for each frame, in parts of 10^9. */
+/** Rates are in parts of 10^9. */
+#define RL_PPB 1000000000u
+
+/** Rates of a noisy wire, for each frame, in RL_PPB. */
 struct rl_noise {
 	uint32_t loss_ppb;
 	uint32_t corrupt_ppb;
@@ -89,11 +96,13 @@ struct rl_fault {
 	uint64_t t_ns;
 	enum rl_fault_kind kind;
 	uint32_t link;
-	uint32_t dev;	  /**< CRASH, RESTART; REMOVE and ADD if is_dev */
+	uint32_t dev;	  /**< from CRASH on; REMOVE and ADD if is_dev */
 	bool is_dev;
 	bool lasting;	  /**< healing all does not end it */
 	uint8_t dirs;	  /**< RL_FAULT_DIR_* */
 	bool silent;	  /**< CUT: PHY status does not show it */
+	bool mid;	  /**< CUT: after the next frame that ends inside a packet;
+			       on lcores alone */
 	enum rl_fault_flight flight;
 	/** CUT, DROP, CORRUPT: from t_ns on, act at the n-th data frame sent (with
 	    nth_flit, at the frame that carries the n-th flit); 0: immediately.
@@ -103,8 +112,9 @@ struct rl_fault {
 	bool nth_flit;
 	uint8_t counts;
 	uint32_t count;	  /**< DROP: number of consecutive frames */
+	uint8_t vc;	  /**< BLOCK, UNBLOCK */
 	uint64_t for_ns;  /**< STALL: duration */
-	struct rl_noise noise;
+	struct rl_noise noise; /**< NOISE; rates of SOFT and POISON */
 	uint32_t line;	  /**< in the fault file; 0: none */
 };
 
@@ -142,6 +152,9 @@ int rl_fault_file(const char *name, const char *text, size_t len,
 
 /** The shortest text that is read as the same number. @return buf */
 const char *rl_real_text(double v, char *buf, size_t len);
+
+/** Any thread. Writes a noise as options: " loss=0.1 dup=0.2". @return buf */
+char *rl_noise_text(const struct rl_noise *n, char *buf, size_t len);
 
 /** Any thread. Writes a fault as a line of a fault file. @return buf */
 char *rl_fault_text(const struct rl_fault *f, const struct rl_topo *topo,

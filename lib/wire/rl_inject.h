@@ -24,44 +24,11 @@
 #include <stdatomic.h>
 
 #include "rl_base.h"
-#include "rl_error.h"
-#include "rl_prng.h"
+#include "rl_wire.h"
 #include "rl_phy_frame.h"
 
 #define RL_INJECT_ORDERS 16 /* power of two */
-/** Most bytes that RL_INJECT_CORRUPT can change in a row. */
-#define RL_INJECT_CORRUPT_MAX 256
-
-enum rl_inject_kind {
-	RL_INJECT_CUT,	  /**< value 1: frames vanish; 0: no more */
-	RL_INJECT_STALL,	  /**< frames are held for value ns, then delivered */
-	RL_INJECT_DELAY,	  /**< each frame takes value ns longer; 0: no more */
-	RL_INJECT_DROP,	  /**< the value-th data frame from now vanishes */
-	RL_INJECT_CORRUPT, /**< value bytes in a row of the next data frame */
-	RL_INJECT_BER,	  /**< first bit errors at `rate`; 0: no more */
-	RL_INJECT_LOSS,	  /**< each frame vanishes with chance `rate`; 0: no more */
-	RL_INJECT_DUP,	  /**< ... comes twice with chance `rate`; 0: no more */
-	RL_INJECT_JITTER,  /**< ... takes up to value ns longer with chance
-			       `rate`, so that others overtake it; 0: no more */
-	RL_INJECT_TRIGGER, /**< severs by itself, see rl_inject_when */
-	RL_INJECT_CLEAR,	  /**< ends all of the above */
-};
-
-/** When a trigger severs the link. */
-enum rl_inject_when {
-	RL_INJECT_AFTER,	     /**< once `value` more flits have passed */
-	RL_INJECT_MID_PACKET, /**< after a frame that ends inside a packet */
-};
-
-struct rl_inject_order {
-	enum rl_inject_kind kind;
-	enum rl_inject_when when; /**< TRIGGER */
-	bool down;		 /**< TRIGGER: both directions */
-	uint64_t value;
-	double rate;
-	double propagate; /**< BER: see rl_error_cfg; 0: errors are independent */
-	uint32_t lanes;	  /**< BER: 1, 2, 4, 8 or 16; 0: 1 */
-};
+#define RL_INJECT_WAITS 8 /* faults of a direction that wait for a frame */
 
 /** Effects of faults, written by the receiving lcore, read by any. */
 struct rl_inject_counters {
@@ -73,22 +40,22 @@ struct rl_inject_counters {
 	uint64_t duplicated_frames;
 };
 
-/**
- * Bit errors of a direction. All bytes on the wire, header or flit, are one
- * stream; the error process covers it in spans of RL_ERROR_SPAN_MAX bytes. So
- * bursts go on from frame to frame, as on a wire.
- */
-struct rl_inject_bits {
-	struct rl_error process;
-	uint32_t at; /**< bytes of the span that have passed */
-	bool hit;    /**< mask is not all zeros */
-	uint8_t mask[RL_ERROR_SPAN_MAX];
-};
-
 /** A frame in the delay line. */
 struct rl_inject_held {
 	struct rl_phy_frame frame;
 	uint64_t due_ns;
+	uint64_t later_ns; /**< that a fault added */
+	bool corrupted;
+};
+
+/** A fault that waits for a data frame. */
+struct rl_inject_wait {
+	enum rl_fault_kind kind; /**< CUT, DROP, CORRUPT */
+	bool flits;		 /**< `left` counts flits, not frames */
+	bool mid;		 /**< CUT: after a frame that ends in a packet */
+	bool down;		 /**< CUT: both directions, and the light */
+	uint32_t left;
+	uint32_t what; /**< DROP: frames; CORRUPT: bytes */
 };
 
 struct rl_inject_link;
@@ -98,32 +65,23 @@ struct rl_inject_dir {
 	struct rl_inject_link *link;
 	bool active; /**< any field below is in force */
 	_Atomic uint32_t cut; /**< read by any */
-	bool trigger;
-	enum rl_inject_when trigger_when;
-	bool trigger_down;
-	uint64_t trigger_left; /**< flits */
-	uint64_t drop_left;    /**< data frames; 0: none */
-	uint32_t corrupt_bytes;
+	uint32_t nwaits;
+	struct rl_inject_wait wait[RL_INJECT_WAITS];
 	uint64_t stall_until_ns;
-	uint64_t delay_ns;
-	bool bit_errors; /**< according to `bits` */
-	double loss;
-	double dup;
-	double jitter;
-	uint64_t jitter_ns; /**< at most */
-	struct rl_prng prng;
+	struct rl_wire_faults wire;
 	struct rl_inject_held *line; /**< the caller's, line_cap entries, by
 					 due_ns */
 	uint32_t line_cap;	    /**< power of two */
 	uint32_t line_head;
 	uint32_t line_tail;
 	struct rl_inject_counters c;
-	struct rl_inject_bits bits;
 
 	/* orders: the control thread writes tail, the lcore head */
 	_Atomic uint32_t order_tail RL_ALIGNED(RL_CACHE_LINE);
-	struct rl_inject_order order[RL_INJECT_ORDERS];
+	uint32_t waits; /**< orders ever that wait for a frame */
+	struct rl_fault order[RL_INJECT_ORDERS];
 	_Atomic uint32_t order_head RL_ALIGNED(RL_CACHE_LINE);
+	_Atomic uint32_t waited; /**< of these, those that wait no more */
 };
 
 struct rl_inject_link {
@@ -141,14 +99,16 @@ void rl_inject_init(struct rl_inject_link *l, uint64_t seed,
 		   struct rl_inject_held *line, uint32_t line_cap);
 
 /**
- * Control thread. Posts an order for the frames sent by end @p from; the
- * receiving port takes it at its next poll.
+ * Control thread. Posts a fault for the frames sent by end @p from: CUT (of
+ * both directions, and their light, unless `silent`; perhaps once it has waited
+ * for its frame), HEAL, STALL, NOISE, DROP or CORRUPT. The receiving port takes
+ * it at its next poll. Only what concerns this direction is used of it.
  *
- * @return 0; -EAGAIN: that lcore has not taken the last RL_INJECT_ORDERS;
- *   -ERANGE: invalid value or rate
+ * @return 0; -EAGAIN: that lcore has not taken the last RL_INJECT_ORDERS, or
+ *   RL_INJECT_WAITS wait for a frame
  */
 int rl_inject_order(struct rl_inject_link *l, unsigned int from,
-		   const struct rl_inject_order *order);
+		    const struct rl_fault *f);
 
 /** Control thread. Turns the light off at both ends, at @p now_ns. */
 void rl_inject_down(struct rl_inject_link *l, uint64_t now_ns);
@@ -180,8 +140,9 @@ rl_inject_light(const struct rl_inject_link *l)
 }
 
 /**
- * Receiving lcore. Takes new orders. @return whether frames must pass
- * through rl_inject_pass(); while it is false, they need not
+ * Receiving lcore. Takes new orders. @return whether frames must pass through
+ * rl_inject_loses() and the functions behind it; while it is false, they need
+ * not
  */
 bool rl_inject_poll(struct rl_inject_dir *d, uint64_t now_ns);
 
@@ -192,25 +153,24 @@ rl_inject_stalled(const struct rl_inject_dir *d, uint64_t now_ns)
 	return now_ns < d->stall_until_ns;
 }
 
-/**
- * Receiving lcore. Applies faults to @p n frames that arrived, in order: may
- * change some, and moves lost ones behind the others. @return how many stay
- */
-unsigned int rl_inject_pass(struct rl_inject_dir *d, struct rl_phy_frame f[],
-			   unsigned int n, uint64_t now_ns);
+/** Receiving lcore. Whether the next frame in order is lost. */
+bool rl_inject_loses(struct rl_inject_dir *d, const struct rl_phy_frame *f,
+		     uint64_t now_ns);
+
+/** Receiving lcore. Alters a frame that is not lost. @return whether it did */
+bool rl_inject_alter(struct rl_inject_dir *d, struct rl_phy_frame *f);
 
 /** Receiving lcore. Whether frames must go through the delay line. */
 static inline bool
 rl_inject_delays(const struct rl_inject_dir *d)
 {
-	return d->delay_ns != 0 || d->dup > 0.0 || d->jitter > 0.0 ||
+	const struct rl_noise *n = &d->wire.noise;
+
+	return n->delay_ns != 0 || (n->dup_ppb | n->jitter_ppb) != 0 ||
 	       d->line_head != d->line_tail;
 }
 
-/** Receiving lcore. Whether the next frame comes twice: the caller copies it. */
-bool rl_inject_twice(struct rl_inject_dir *d);
-
-/** Receiving lcore. Frames that rl_inject_delay() can take now. */
+/** Receiving lcore. Frames that rl_inject_hold() can take now. */
 static inline uint32_t
 rl_inject_room(const struct rl_inject_dir *d)
 {
@@ -218,14 +178,23 @@ rl_inject_room(const struct rl_inject_dir *d)
 }
 
 /**
- * Receiving lcore. Puts @p n frames (at most rl_inject_room()) into the delay
- * line, which owns them.
+ * Receiving lcore. Puts a frame into the delay line, which owns it; there is
+ * room. It comes h->later_ns after @p now_ns.
  */
-void rl_inject_delay(struct rl_inject_dir *d, const struct rl_phy_frame f[],
-		    unsigned int n, uint64_t now_ns);
+void rl_inject_hold(struct rl_inject_dir *d, struct rl_inject_held *h,
+		    uint64_t now_ns);
 
-/** Receiving lcore. Takes up to @p n frames whose time has come. */
-unsigned int rl_inject_due(struct rl_inject_dir *d, struct rl_phy_frame f[],
-			  unsigned int n, uint64_t now_ns);
+/** Receiving lcore. Takes the next frame if its time has come. @return whether
+    there was one; on a dark wire it is lost, and counted so */
+bool rl_inject_due(struct rl_inject_dir *d, struct rl_inject_held *h,
+		   uint64_t now_ns);
+
+/** Receiving lcore. Whether frames vanish now. */
+static inline bool
+rl_inject_dark(const struct rl_inject_dir *d)
+{
+	return !rl_inject_light(d->link) ||
+	       atomic_load_explicit(&d->cut, memory_order_relaxed) != 0;
+}
 
 #endif /* RL_INJECT_H */

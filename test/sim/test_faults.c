@@ -206,6 +206,9 @@ test_what_is_wrong_is_named_with_file_and_line(void **state)
 		{ "1us flap s0-s1 count=2e0\n", "f:1: count: bad value 2e0" },
 		{ "1us noise s0-s1 poison=2\n", "f:1: poison: bad value 2" },
 		{ "1us stall s0-s1\n", "f:1: stall: how long?" },
+		{ "1us block s0 vc=1\n", "f:1: s0 is no endpoint" },
+		{ "1us block e0 vc=8\n", "f:1: vc: bad value 8" },
+		{ "1us soft s0 rate=1e-10\n", "f:1: rate: bad value 1e-10" },
 		{ "1us flap s0-s1 count=0\n", "f:1: count: bad value 0" },
 		{ "1us flap s0-s1#0 count=100000\n2us flap s0 count=100000\n",
 		  "f:2: the file has more than 262144 faults" },
@@ -282,7 +285,11 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 		"5000ns cut s0-s1#1 lasting",
 		"5000ns crash s0 lasting",
 		"5000ns restart s0",
-		"5000ns controller late  for=7ns",
+		"5000ns soft s0 rate=0.001",
+		"5000ns poison s0 rate=0",
+		"5000ns block e1 vc=3",
+		"5000ns unblock e1 vc=0",
+		"5000ns controller late for=7ns",
 	};
 	struct rl_sim_faults list = { 0 };
 	char err[256], text[512];

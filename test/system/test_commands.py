@@ -29,18 +29,20 @@ WRONG = (
     ("link s0-s1#0 flap 2 1ns", "out of range"),
     ("link s0-s1#0 flap 2 9999s", "out of range"),
     ("link s0-s1#0 flap 2 0x10ms", "out of range"),
-    ("inject drop s0-s1#0 s0 0", "out of range"),
-    ("inject corrupt s0-s1#0 s0 257", "1 to 256"),
+    ("inject drop s0-s1#0 s0 0", "frame: bad value 0"),
+    ("inject corrupt s0-s1#0 s0 257", "bytes: bad value 257"),
     ("inject corrupt s0-s1#0 s7 1", "no end"),
-    ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
-    ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
-    ("inject ber s0-s1#0 s0 1e-5 propagate 1", "0 to 0.9999"),
+    ("inject ber s0-s1#0 s0 1.1", "ber: bad value 1.1"),
+    ("inject ber s0-s1#0 s0 1e", "ber: bad value 1e"),
+    ("inject ber s0-s1#0 s0 1e-5 propagate 1", "propagate: bad value 1"),
     ("inject ber s0-s1#0 s0 1e-5 propagate 0.5 lanes 3", "1, 2, 4, 8 or 16"),
     ("inject ber s0-s1#0 s0 1e-5 propagate 0.5 lanes 32", "1, 2, 4, 8 or 16"),
-    ("inject loss s0-s1#0 s0 2", "0 to 1"),
+    ("inject loss s0-s1#0 s0 2", "rates are 0 to 1"),
+    ("inject loss s0-s1#0 s0 1e-10", "loss: bad value 1e-10"),
+    ("inject stall s0-s1#0 s0 0us", "how long"),
     ("inject stall s0-s1#0 s0 5", "out of range"),
-    ("inject block s0 0", "no endpoint s0"),
-    ("inject block e0 8", "0 to 7"),
+    ("inject block s0 0", "s0 is no endpoint"),
+    ("inject block e0 8", "vc: bad value 8"),
     ("start e9", "no endpoint e9"),
     ("start s0", "no endpoint s0"),
     ("rate e0 5", "no port is attached"),
@@ -259,6 +261,12 @@ def links_have_the_settings_of_their_type_and_name():
                       '( { links = "isl"; vcs = 2; } );\n', commands="quit\n")
         run.check(2)
         assert "link_settings.vcs: all links share it" in run.err, run.err
+        two = FIGURE1 + "link: { vcs = 2; };\n"
+        run = box.run(config=two, commands="wait up\ninject block e1 1\n"
+                      "inject block e1 1\nquit\n").check(2)
+        assert "VC 1 of e1 is blocked already" in run.err, run.err
+        run = box.run(config=two, commands="inject block e1 2\n").check(2)
+        assert "VC 2: links have 2" in run.err, run.err
 
 
 @case
@@ -394,7 +402,7 @@ def every_frame_may_be_lost_by_chance():
               "wait 500ms\nshow faults\nlink s0-s1 up\n")
     assert run.report["port_counters"]["tx_replay_flits"] > 0
     lost = [int(s.split()[4]) for s in run.out.split("\n")
-            if s.startswith("s0-s1#") and " loss 0.2 " in s]
+            if s.startswith("s0-s1#") and " loss=0.2 " in s]
     assert len(lost) == 4 and sum(lost) > 0, run.out
 
 

@@ -226,10 +226,11 @@ open_flow(struct bed *b)
 static void
 one_case(struct bed *b, unsigned int flits, unsigned int acked)
 {
-	const struct rl_inject_order cut = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_AFTER,
-		.value = acked,
+	const struct rl_fault cut = {
+		.kind = RL_FAULT_CUT,
+		.silent = true,
+		.nth_flit = true,
+		.nth = acked + 1,
 	};
 	struct rl_inject_link *f = &b->on.host.fault[b->link];
 	struct client *to = &b->client[1];

@@ -255,25 +255,26 @@ static void
 lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 {
 	static const struct {
-		struct rl_inject_order o;
+		struct rl_fault f;
 		unsigned int at_once, later;
 	} row[] = {
-		{ { .kind = RL_INJECT_CUT, .value = 1 }, 0, 0 },
-		{ { .kind = RL_INJECT_STALL, .value = 1000 }, 0, 8 },
-		{ { .kind = RL_INJECT_DELAY, .value = 1000 }, 0, 8 },
-		{ { .kind = RL_INJECT_DUP, .rate = 1.0 }, 16, 0 },
-		{ { .kind = RL_INJECT_JITTER, .rate = 1.0, .value = 1000 }, 0, 8 },
+		{ { .kind = RL_FAULT_CUT, .silent = true }, 0, 0 },
+		{ { .kind = RL_FAULT_STALL, .for_ns = 1000 }, 0, 8 },
+		{ { .kind = RL_FAULT_NOISE, .noise.delay_ns = 1000 }, 0, 8 },
+		{ { .kind = RL_FAULT_NOISE, .noise.dup_ppb = RL_PPB }, 16, 0 },
+		{ { .kind = RL_FAULT_NOISE, .noise.jitter_ppb = RL_PPB,
+		    .noise.jitter_ns = 1000 }, 0, 8 },
 	};
-	const struct rl_inject_order none = { .kind = RL_INJECT_CLEAR };
+	const struct rl_fault none = { .kind = RL_FAULT_HEAL };
+	const struct rl_fault late_twice = { .kind = RL_FAULT_NOISE,
+		.noise = { .delay_ns = 1000, .dup_ppb = RL_PPB } };
 	struct bed *b = *state;
 	struct rl_phy_frame f[RL_PHY_BURST];
-	unsigned int sent = 0, got = 0;
+	unsigned int sent = 0, got = 0, n;
 	uint64_t now_ns = 10;
 
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++) {
-		unsigned int n;
-
-		assert_int_equal(rl_inject_order(&b->fault, 0, &row[i].o), 0);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++, now_ns += 10000) {
+		assert_int_equal(rl_inject_order(&b->fault, 0, &row[i].f), 0);
 		assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns);
 		assert_int_equal(n, row[i].at_once);
@@ -282,25 +283,27 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 		assert_int_equal(n, row[i].later);
 		ops->rx_free(&b->phy[1], f, n);
 		assert_int_equal(rl_inject_order(&b->fault, 0, &none), 0);
-		now_ns += 10000;
 	}
-	/* all that fit when each comes twice, and no more */
-	assert_int_equal(rl_inject_order(&b->fault, 0, &row[2].o), 0);
-	assert_int_equal(rl_inject_order(&b->fault, 0, &row[3].o), 0);
+	/* all that fit when each comes twice; a cut frees what is late */
+	assert_int_equal(rl_inject_order(&b->fault, 0, &late_twice), 0);
 	for (unsigned int i = 0; i < 10; i++) {
 		sent += transmit(&b->phy[0], 8, 64, 0);
 		assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns),
 				 0);
 	}
-	for (unsigned int i = 0, n; i < 20; i++, now_ns += 1000) {
+	for (unsigned int i = 0; i < 20; i++, now_ns += 1000) {
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns + 1000);
 		ops->rx_free(&b->phy[1], f, n);
 		got += n;
 	}
 	assert_int_equal(got, 2 * sent);
+	assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
+	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &row[0].f), 0);
+	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, 2 * now_ns), 0);
 	assert_int_equal(rl_inject_order(&b->fault, 0, &none), 0);
 	/* frames that still wait in the delay line are freed at the end */
-	assert_int_equal(rl_inject_order(&b->fault, 0, &row[2].o), 0);
+	assert_int_equal(rl_inject_order(&b->fault, 0, &row[2].f), 0);
 	assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
 	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns), 0);
 }

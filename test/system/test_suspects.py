@@ -71,7 +71,7 @@ def without_a_witness_the_prompt_says_that_it_is_off():
 def a_device_or_a_rate_that_is_none_is_refused():
     with Box() as box:
         for line, why in (("inject soft s9 0.1", "there is no device s9"),
-                          ("inject soft s0 1.5", "rate 1.5 is out of range"),
+                          ("inject soft s0 1.5", "rate: bad value 1.5"),
                           ("inject soft s0", "")):
             run = box.run(commands=line + "\nquit\n").check(2)
             assert why in run.err, run.err

@@ -10,71 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "rl_inject.h"
-#include "rl_frame.h"
-
-#define LINE 64
-#define FRAMES 64
-
-struct bed {
-	struct rl_inject_link link;
-	struct rl_inject_held line[2 * LINE];
-	uint8_t data[FRAMES][RL_FRAME_BYTES_MAX] RL_ALIGNED(RL_CACHE_LINE);
-	struct rl_phy_frame f[FRAMES];
-};
-
-static struct bed bed;
-
-static int
-setup(void **state)
-{
-	memset(&bed, 0, sizeof(bed));
-	rl_inject_init(&bed.link, 7, bed.line, LINE);
-	*state = &bed;
-	return 0;
-}
-
-/* Frame i with so many flits; the last of them ends a packet, or does not. */
-static void
-make(struct bed *b, unsigned int i, unsigned int flits, bool eop)
-{
-	uint8_t *d = b->data[i];
-
-	memset(d, (int)i, sizeof(b->data[i]));
-	d[RL_FRAME_LINK_OFF] = (uint8_t)(flits != 0 ? RL_FRAME_DATA
-						    : RL_FRAME_IDLE);
-	d[RL_FRAME_LINK_OFF + 1] = (uint8_t)flits;
-	for (unsigned int k = 0; k < flits; k++)
-		rl_put16(d + RL_FRAME_SIDEBAND_OFF + 2 * k,
-			 k == flits - 1 && eop ? 16 : 0);
-	b->f[i] = (struct rl_phy_frame){
-		.data = d,
-		.len = rl_frame_bytes(flits),
-		.cookie = d,
-	};
-}
-
-static void
-make_all(struct bed *b, unsigned int n, unsigned int flits)
-{
-	for (unsigned int i = 0; i < n; i++)
-		make(b, i, flits, true);
-}
-
-static int
-order(struct bed *b, enum rl_inject_kind kind, uint64_t value)
-{
-	const struct rl_inject_order o = { .kind = kind, .value = value };
-
-	return rl_inject_order(&b->link, 0, &o);
-}
-
-static unsigned int
-pass(struct bed *b, unsigned int n, uint64_t now_ns)
-{
-	rl_inject_poll(&b->link.dir[0], now_ns);
-	return rl_inject_pass(&b->link.dir[0], b->f, n, now_ns);
-}
+#include "fault_bed.h"
 
 static void
 without_orders_there_is_nothing_to_do(void **state)
@@ -96,10 +32,9 @@ a_link_that_is_down_is_dark_at_both_ends_and_passes_nothing(void **state)
 	rl_inject_down(&b->link, 200); /* the first moment counts */
 	assert_int_equal(b->link.severed_ns, 100);
 	assert_false(rl_inject_light(&b->link));
-	for (int e = 0; e < 2; e++) {
+	for (unsigned int e = 0; e < 2; e++) {
 		assert_true(rl_inject_poll(&b->link.dir[e], 300));
-		assert_int_equal(rl_inject_pass(&b->link.dir[e], b->f, 3, 300),
-				 0);
+		assert_int_equal(pass_dir(b, e, 3, 300), 0);
 		assert_int_equal(b->link.dir[e].c.dropped_frames, 3);
 		assert_int_equal(b->link.dir[e].c.dropped_flits, 6);
 	}
@@ -111,16 +46,18 @@ a_link_that_is_down_is_dark_at_both_ends_and_passes_nothing(void **state)
 static void
 a_one_way_cut_spares_the_other_way_and_the_light(void **state)
 {
+	const struct rl_fault cut = { .kind = RL_FAULT_CUT, .silent = true };
+	const struct rl_fault heal = { .kind = RL_FAULT_HEAL };
 	struct bed *b = *state;
 
 	make_all(b, 2, 1);
-	assert_int_equal(order(b, RL_INJECT_CUT, 1), 0);
+	assert_int_equal(rl_inject_order(&b->link, 0, &cut), 0);
 	assert_int_equal(pass(b, 2, 50), 0);
 	assert_true(rl_inject_severed(&b->link));
 	assert_true(rl_inject_light(&b->link));
 	assert_false(rl_inject_poll(&b->link.dir[1], 50));
 	assert_int_equal(b->link.severed_ns, 50);
-	assert_int_equal(order(b, RL_INJECT_CUT, 0), 0);
+	assert_int_equal(rl_inject_order(&b->link, 0, &heal), 0);
 	assert_int_equal(pass(b, 2, 60), 2);
 }
 
@@ -133,7 +70,7 @@ the_nth_data_frame_is_dropped_and_no_other(void **state)
 		make_all(b, 10, 1);
 		make(b, 0, 0, false); /* idle frames do not count */
 		make(b, 2, 0, false);
-		assert_int_equal(order(b, RL_INJECT_DROP, n), 0);
+		assert_int_equal(drop(b, n), 0);
 		assert_int_equal(pass(b, 10, n), 9);
 		/* data frames are 1, 3, 4, 5, ...; the lost one lies last */
 		assert_int_equal(b->f[9].data[200], n == 1 ? 1 : n + 1);
@@ -147,7 +84,7 @@ survivors_keep_their_order(void **state)
 	struct bed *b = *state;
 
 	make_all(b, 8, 1);
-	assert_int_equal(order(b, RL_INJECT_DROP, 3), 0);
+	assert_int_equal(drop(b, 3), 0);
 	assert_int_equal(pass(b, 8, 1), 7);
 	for (unsigned int i = 0; i < 7; i++)
 		assert_int_equal(b->f[i].data[200], i < 2 ? i : i + 1);
@@ -159,12 +96,12 @@ corrupt_changes_exactly_so_many_bytes_in_a_row(void **state)
 	struct bed *b = *state;
 	uint8_t before[RL_FRAME_BYTES_MAX];
 
-	for (unsigned int n = 1; n <= RL_INJECT_CORRUPT_MAX; n = n * 2 + 1) {
+	for (unsigned int n = 1; n <= RL_FLIT_BYTES; n = n * 2 + 1) {
 		unsigned int first = 0, last = 0, changed = 0;
 
 		make(b, 0, 4, true);
 		memcpy(before, b->data[0], sizeof(before));
-		assert_int_equal(order(b, RL_INJECT_CORRUPT, n), 0);
+		assert_int_equal(corrupt(b, (uint16_t)n), 0);
 		assert_int_equal(pass(b, 1, n), 1);
 		for (unsigned int i = 0; i < sizeof(before); i++) {
 			if (before[i] == b->data[0][i])
@@ -183,17 +120,11 @@ corrupt_changes_exactly_so_many_bytes_in_a_row(void **state)
 static void
 random_loss_meets_its_share_of_frames_of_every_kind(void **state)
 {
-	const struct rl_inject_order lossy = { .kind = RL_INJECT_LOSS,
-					      .rate = 0.02 };
-	const struct rl_inject_order whole = { .kind = RL_INJECT_LOSS };
-	const struct rl_inject_order absurd = { .kind = RL_INJECT_LOSS,
-					       .rate = 1.01 };
 	struct bed *b = *state;
 	const struct rl_inject_counters *c = &b->link.dir[0].c;
 	unsigned int kept = 0;
 
-	assert_int_equal(rl_inject_order(&b->link, 0, &absurd), -ERANGE);
-	assert_int_equal(rl_inject_order(&b->link, 0, &lossy), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ .loss_ppb = 20000000 }), 0);
 	for (unsigned int i = 0; i < 10000; i++) {
 		make_all(b, 10, 1);
 		make(b, 4, 0, false);
@@ -204,7 +135,7 @@ random_loss_meets_its_share_of_frames_of_every_kind(void **state)
 	assert_int_equal(kept + c->dropped_frames, 100000);
 	assert_in_range(c->dropped_frames - c->dropped_flits, 130, 270);
 	assert_false(rl_inject_severed(&b->link));
-	assert_int_equal(rl_inject_order(&b->link, 0, &whole), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ 0 }), 0);
 	make_all(b, 10, 1);
 	assert_int_equal(pass(b, 10, 20000), 10);
 	assert_false(rl_inject_poll(&b->link.dir[0], 20001));
@@ -213,10 +144,13 @@ random_loss_meets_its_share_of_frames_of_every_kind(void **state)
 static void
 a_stall_keeps_frames_for_its_time(void **state)
 {
+	const struct rl_fault stall = { .kind = RL_FAULT_STALL, .for_ns = 1000 };
+	const struct rl_fault brief = { .kind = RL_FAULT_STALL, .for_ns = 1 };
 	struct bed *b = *state;
 	struct rl_inject_dir *d = &b->link.dir[0];
 
-	assert_int_equal(order(b, RL_INJECT_STALL, 1000), 0);
+	assert_int_equal(rl_inject_order(&b->link, 0, &stall), 0);
+	assert_int_equal(rl_inject_order(&b->link, 0, &brief), 0);
 	assert_true(rl_inject_poll(d, 5000));
 	assert_true(rl_inject_stalled(d, 5999));
 	assert_false(rl_inject_stalled(d, 6000));
@@ -231,28 +165,28 @@ delayed_frames_come_in_order_when_they_are_due(void **state)
 	struct rl_phy_frame out[FRAMES];
 
 	make_all(b, 4, 1);
-	assert_int_equal(order(b, RL_INJECT_DELAY, 100), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ .delay_ns = 100 }), 0);
 	assert_true(rl_inject_poll(d, 10));
-	rl_inject_delay(d, b->f, 2, 10);
-	rl_inject_delay(d, b->f + 2, 2, 20);
+	hold(b, 0, 2, 10);
+	hold(b, 2, 2, 20);
 	assert_int_equal(rl_inject_room(d), LINE - 4);
-	assert_int_equal(rl_inject_due(d, out, FRAMES, 109), 0);
-	assert_int_equal(rl_inject_due(d, out, FRAMES, 110), 2);
+	assert_int_equal(due(b, out, FRAMES, 109), 0);
+	assert_int_equal(due(b, out, FRAMES, 110), 2);
 	assert_ptr_equal(out[0].cookie, b->data[0]);
 	/* no more delay: what is in the line still comes, and in time */
-	assert_int_equal(order(b, RL_INJECT_DELAY, 0), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ 0 }), 0);
 	assert_true(rl_inject_poll(d, 115));
-	assert_int_equal(rl_inject_due(d, out, 1, 120), 1);
+	assert_int_equal(due(b, out, 1, 120), 1);
 	assert_ptr_equal(out[0].cookie, b->data[2]);
-	assert_int_equal(rl_inject_due(d, out, FRAMES, 120), 1);
+	assert_int_equal(due(b, out, FRAMES, 120), 1);
 	assert_false(rl_inject_poll(d, 121));
 }
 
 static void
 jitter_lets_frames_overtake_and_keeps_them_all(void **state)
 {
-	const struct rl_inject_order half = { .kind = RL_INJECT_JITTER,
-					     .rate = 0.5, .value = 100 };
+	const struct rl_noise half = { .jitter_ppb = RL_PPB / 2,
+				       .jitter_ns = 100 };
 	struct bed *b = *state;
 	struct rl_inject_dir *d = &b->link.dir[0];
 	struct rl_phy_frame out[FRAMES];
@@ -260,14 +194,14 @@ jitter_lets_frames_overtake_and_keeps_them_all(void **state)
 	bool seen[FRAMES] = { false };
 
 	make_all(b, 40, 1);
-	assert_int_equal(rl_inject_order(&b->link, 0, &half), 0);
+	assert_int_equal(noise(b, half), 0);
 	assert_true(rl_inject_poll(d, 10));
 	assert_true(rl_inject_delays(d));
-	rl_inject_delay(d, b->f, 40, 10);
-	at_once = rl_inject_due(d, out, FRAMES, 10);
+	hold(b, 0, 40, 10);
+	at_once = due(b, out, FRAMES, 10);
 	assert_in_range(at_once, 8, 32);
 	assert_int_equal(d->c.delayed_frames, 40 - at_once);
-	assert_int_equal(rl_inject_due(d, out + at_once, FRAMES, 110),
+	assert_int_equal(due(b, out + at_once, FRAMES, 110),
 			 40 - at_once);
 	for (unsigned int i = 0; i < 40; i++) {
 		const unsigned int k = out[i].data[0];
@@ -282,22 +216,21 @@ jitter_lets_frames_overtake_and_keeps_them_all(void **state)
 static void
 frames_come_twice_at_their_rate(void **state)
 {
-	struct rl_inject_order o = { .kind = RL_INJECT_DUP, .rate = 0.25 };
 	struct bed *b = *state;
 	struct rl_inject_dir *d = &b->link.dir[0];
 	unsigned int twice = 0;
 
-	assert_false(rl_inject_twice(d));
-	assert_int_equal(rl_inject_order(&b->link, 0, &o), 0);
+	assert_false(rl_wire_twice(&d->wire));
+	assert_int_equal(noise(b, (struct rl_noise){ .dup_ppb = RL_PPB / 4 }),
+			 0);
 	assert_true(rl_inject_poll(d, 1));
 	assert_true(rl_inject_delays(d));
 	for (unsigned int i = 0; i < 10000; i++)
-		twice += rl_inject_twice(d);
+		twice += rl_wire_twice(&d->wire);
 	assert_in_range(twice, 2300, 2700);
-	o.rate = 0;
-	assert_int_equal(rl_inject_order(&b->link, 0, &o), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ 0 }), 0);
 	assert_false(rl_inject_poll(d, 2));
-	assert_false(rl_inject_twice(d));
+	assert_false(rl_wire_twice(&d->wire));
 }
 
 static void
@@ -306,10 +239,9 @@ a_trigger_lets_exactly_so_many_flits_through(void **state)
 	struct bed *b = *state;
 
 	for (unsigned int n = 0; n <= 32; n++) {
-		const struct rl_inject_order o = {
-			.kind = RL_INJECT_TRIGGER,
-			.when = RL_INJECT_AFTER,
-			.value = n,
+		const struct rl_fault o = {
+			.kind = RL_FAULT_CUT, .silent = true,
+			.nth_flit = true, .nth = n + 1,
 		};
 
 		setup(state);
@@ -326,8 +258,8 @@ a_trigger_lets_exactly_so_many_flits_through(void **state)
 static void
 a_trigger_fires_as_soon_as_its_flits_are_through(void **state)
 {
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER, .when = RL_INJECT_AFTER, .value = 3,
+	const struct rl_fault o = {
+		.kind = RL_FAULT_CUT, .silent = true, .nth_flit = true, .nth = 4,
 	};
 	struct bed *b = *state;
 
@@ -345,9 +277,9 @@ a_trigger_fires_as_soon_as_its_flits_are_through(void **state)
 static void
 each_direction_is_cut_and_draws_by_itself(void **state)
 {
-	const struct rl_inject_order half = { .kind = RL_INJECT_LOSS,
-					     .rate = 0.5 };
-	const struct rl_inject_order cut = { .kind = RL_INJECT_CUT, .value = 1 };
+	const struct rl_fault half = { .kind = RL_FAULT_NOISE,
+				       .noise.loss_ppb = RL_PPB / 2 };
+	const struct rl_fault cut = { .kind = RL_FAULT_CUT, .silent = true };
 	uint64_t lost[2] = { 0 };
 	struct bed *b = *state;
 
@@ -357,8 +289,7 @@ each_direction_is_cut_and_draws_by_itself(void **state)
 		for (unsigned int i = 0; i < 64; i++) {
 			make(b, 0, 1, true);
 			lost[dir] = lost[dir] << 1 |
-				    (rl_inject_pass(&b->link.dir[dir], b->f, 1,
-						   1) == 0);
+				    (pass_dir(b, dir, 1, 1) == 0);
 		}
 	}
 	assert_int_not_equal(lost[0], lost[1]);
@@ -371,19 +302,20 @@ each_direction_is_cut_and_draws_by_itself(void **state)
 	}
 }
 
-/* One order after the other, each ended by RL_INJECT_CLEAR alone. */
+/* One order after the other, each ended by a heal alone. */
 static void
 clearing_ends_loss_bit_errors_and_delay(void **state)
 {
-	static const struct rl_inject_order orders[] = {
-		{ .kind = RL_INJECT_LOSS, .rate = 1.0 },
-		{ .kind = RL_INJECT_BER, .rate = 0.5 },
-		{ .kind = RL_INJECT_DELAY, .value = 1000 },
-		{ .kind = RL_INJECT_STALL, .value = 1000 },
-		{ .kind = RL_INJECT_CORRUPT, .value = 8 },
-		{ .kind = RL_INJECT_DROP, .value = 1 },
-		{ .kind = RL_INJECT_DUP, .rate = 1.0 },
-		{ .kind = RL_INJECT_JITTER, .rate = 1.0, .value = 1000 },
+	static const struct rl_fault orders[] = {
+		{ .kind = RL_FAULT_NOISE, .noise.loss_ppb = RL_PPB },
+		{ .kind = RL_FAULT_NOISE, .noise.bit_rate = 0.5 },
+		{ .kind = RL_FAULT_NOISE, .noise.delay_ns = 1000 },
+		{ .kind = RL_FAULT_STALL, .for_ns = 1000 },
+		{ .kind = RL_FAULT_CORRUPT, .nth = 1, .noise.burst_bytes = 8 },
+		{ .kind = RL_FAULT_DROP, .nth = 1 },
+		{ .kind = RL_FAULT_NOISE, .noise.dup_ppb = RL_PPB },
+		{ .kind = RL_FAULT_NOISE, .noise.jitter_ppb = RL_PPB,
+		  .noise.jitter_ns = 1000 },
 	};
 	struct bed *b = *state;
 
@@ -397,7 +329,7 @@ clearing_ends_loss_bit_errors_and_delay(void **state)
 		assert_false(rl_inject_poll(&b->link.dir[0], 2));
 		make(b, 0, 1, true);
 		memcpy(before, b->data[0], sizeof(before));
-		assert_int_equal(rl_inject_pass(&b->link.dir[0], b->f, 1, 2), 1);
+		assert_int_equal(pass(b, 1, 2), 1);
 		assert_memory_equal(before, b->data[0], sizeof(before));
 		assert_false(rl_inject_stalled(&b->link.dir[0], 2));
 	}
@@ -406,11 +338,7 @@ clearing_ends_loss_bit_errors_and_delay(void **state)
 static void
 a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one(void **state)
 {
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_MID_PACKET,
-		.down = true,
-	};
+	const struct rl_fault o = { .kind = RL_FAULT_CUT, .mid = true };
 	struct bed *b = *state;
 
 	make_all(b, 6, 4);
@@ -424,11 +352,10 @@ a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one(void **state)
 static void
 bit_errors_come_at_their_rate(void **state)
 {
-	const struct rl_inject_order o = { .kind = RL_INJECT_BER, .rate = 1e-3 };
 	struct bed *b = *state;
 	double bits = 0;
 
-	assert_int_equal(rl_inject_order(&b->link, 0, &o), 0);
+	assert_int_equal(noise(b, (struct rl_noise){ .bit_rate = 1e-3 }), 0);
 	for (int i = 0; i < 2000; i++) {
 		make(b, 0, 4, true);
 		assert_int_equal(pass(b, 1, 1), 1);
@@ -469,17 +396,14 @@ bit_errors_come_in_bursts_along_their_lanes(void **state)
 {
 	enum { BYTES = 8 << 20, LANES = 16 };
 	static uint8_t wrong[BYTES];
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_BER,
-		.rate = 1e-4,
-		.propagate = 0.99,
-		.lanes = LANES,
+	const struct rl_noise o = {
+		.bit_rate = 1e-4, .propagate = 0.99, .lanes = LANES,
 	};
 	uint32_t n, bits = 0, next = 0, bit;
 	struct bed *b = *state;
 	double rate;
 
-	assert_int_equal(rl_inject_order(&b->link, 0, &o), 0);
+	assert_int_equal(noise(b, o), 0);
 	n = record_errors(b, wrong, BYTES) / LANES * LANES;
 	for (uint32_t lane = 0; lane < LANES; lane++)
 		for (bit = 0; bit + 1 < n / LANES * 8; bit++) {
@@ -500,17 +424,14 @@ bit_errors_come_in_bursts_along_their_lanes(void **state)
 static void
 clearing_ends_everything_also_a_trigger_that_waits(void **state)
 {
-	const struct rl_inject_order o = {
-		.kind = RL_INJECT_TRIGGER,
-		.when = RL_INJECT_AFTER,
-		.value = 1,
-		.down = true,
+	const struct rl_fault o = {
+		.kind = RL_FAULT_CUT, .nth_flit = true, .nth = 2,
 	};
 	struct bed *b = *state;
 
 	make_all(b, 4, 1);
 	assert_int_equal(rl_inject_order(&b->link, 0, &o), 0);
-	assert_int_equal(order(b, RL_INJECT_DROP, 1), 0);
+	assert_int_equal(drop(b, 1), 0);
 	assert_int_equal(rl_inject_clear(&b->link), 0);
 	assert_false(rl_inject_settled(&b->link));
 	rl_inject_poll(&b->link.dir[1], 1);
@@ -520,41 +441,58 @@ clearing_ends_everything_also_a_trigger_that_waits(void **state)
 }
 
 static void
-orders_out_of_range_and_too_many_are_refused(void **state)
+too_many_orders_are_refused(void **state)
 {
-	static const struct {
-		struct rl_inject_order o;
-		int ret;
-	} row[] = {
-		{ { .kind = RL_INJECT_CUT, .value = 2 }, -ERANGE },
-		{ { .kind = RL_INJECT_DROP, .value = 0 }, -ERANGE },
-		{ { .kind = RL_INJECT_CORRUPT, .value = 0 }, -ERANGE },
-		{ { .kind = RL_INJECT_CORRUPT, .value = 257 }, -ERANGE },
-		{ { .kind = RL_INJECT_CORRUPT, .value = 256 }, 0 },
-		{ { .kind = RL_INJECT_STALL, .value = RL_NEVER }, -ERANGE },
-		{ { .kind = RL_INJECT_BER, .rate = -0.1 }, -ERANGE },
-		{ { .kind = RL_INJECT_BER, .rate = 0.6 }, -ERANGE },
-		{ { .kind = RL_INJECT_BER, .rate = 0.5 }, 0 },
-		{ { .kind = RL_INJECT_BER, .propagate = 1 }, -ERANGE },
-		{ { .kind = RL_INJECT_BER, .lanes = 3 }, -ERANGE },
-		{ { .kind = RL_INJECT_BER, .lanes = 16 }, 0 },
-		{ { .kind = RL_INJECT_DUP, .rate = 1.1 }, -ERANGE },
-		{ { .kind = RL_INJECT_JITTER, .rate = 1.1 }, -ERANGE },
-		{ { .kind = RL_INJECT_JITTER, .rate = 1, .value = RL_NEVER },
-		  -ERANGE },
-	};
+	const struct rl_fault stall = { .kind = RL_FAULT_STALL, .for_ns = 1 };
 	struct bed *b = *state;
 
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++)
-		assert_int_equal(rl_inject_order(&b->link, 0, &row[i].o),
-				 row[i].ret);
-	rl_inject_poll(&b->link.dir[0], 1);
 	for (int i = 0; i < RL_INJECT_ORDERS; i++)
-		assert_int_equal(order(b, RL_INJECT_DROP, 1), 0);
-	assert_int_equal(order(b, RL_INJECT_DROP, 1), -EAGAIN);
+		assert_int_equal(rl_inject_order(&b->link, 0, &stall), 0);
+	assert_int_equal(rl_inject_order(&b->link, 0, &stall), -EAGAIN);
 	assert_int_equal(rl_inject_clear(&b->link), -EAGAIN);
 	rl_inject_poll(&b->link.dir[0], 1);
-	assert_int_equal(order(b, RL_INJECT_DROP, 1), 0);
+	assert_int_equal(drop(b, 1), 0);
+}
+
+/* What waits for a frame waits beside what waits already, up to a limit. */
+static void
+drops_that_wait_all_happen_and_too_many_are_refused(void **state)
+{
+	struct bed *b = *state;
+
+	make_all(b, 8, 1);
+	assert_int_equal(drop(b, 2), 0);
+	assert_int_equal(drop(b, 5), 0);
+	assert_int_equal(pass(b, 8, 1), 6);
+	assert_int_equal(b->f[1].data[200], 2);
+	assert_int_equal(b->f[3].data[200], 5);
+	for (int i = 0; i < RL_INJECT_WAITS; i++)
+		assert_int_equal(drop(b, 1000), 0);
+	assert_int_equal(drop(b, 1000), -EAGAIN);
+	assert_int_equal(rl_inject_clear(&b->link), 0);
+	rl_inject_poll(&b->link.dir[0], 2);
+	assert_int_equal(drop(b, 1), 0);
+	make_all(b, 8, 1);
+	assert_int_equal(pass(b, 8, 2), 7);
+}
+
+/* What a cut finds in the delay line is lost, and counted so. */
+static void
+delayed_frames_are_lost_on_a_wire_that_is_cut(void **state)
+{
+	struct bed *b = *state;
+	struct rl_phy_frame out[FRAMES];
+
+	make_all(b, 2, 1);
+	assert_int_equal(noise(b, (struct rl_noise){ .delay_ns = 100 }), 0);
+	rl_inject_poll(&b->link.dir[0], 10);
+	hold(b, 0, 2, 10);
+	assert_int_equal(due(b, out, 0, 200), 0);
+	rl_inject_down(&b->link, 50);
+	assert_int_equal(due(b, out, FRAMES, 200), 2);
+	assert_true(rl_inject_dark(&b->link.dir[0]));
+	assert_int_equal(b->link.dir[0].c.dropped_frames, 2);
+	assert_int_equal(b->link.dir[0].c.dropped_flits, 2);
 }
 
 int
@@ -581,7 +519,9 @@ main(void)
 		T(bit_errors_come_in_bursts_along_their_lanes),
 		T(random_loss_meets_its_share_of_frames_of_every_kind),
 		T(clearing_ends_everything_also_a_trigger_that_waits),
-		T(orders_out_of_range_and_too_many_are_refused),
+		T(too_many_orders_are_refused),
+		T(drops_that_wait_all_happen_and_too_many_are_refused),
+		T(delayed_frames_are_lost_on_a_wire_that_is_cut),
 	};
 #undef T
 
