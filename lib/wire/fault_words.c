@@ -69,14 +69,14 @@ static const struct word words[] = {
 	NOISE("jitter", RATE, jitter_ppb, 0, 0),
 	NOISE("soft", RATE, soft_ppb, 0, 0),
 	NOISE("poison", RATE, poison_ppb, 0, 0),
-	NOISE("propagate", CHANCE, propagate, 0, 0), /* a burst must end */
 	NOISE("ber", CHANCE, bit_rate, 1, 0),
+	NOISE("propagate", CHANCE, propagate, 0, 0), /* a burst must end */
+	NOISE("lanes", POWER, lanes, RL_ERROR_LANES_MAX, 1),
 	{ "bytes", OF(NOISE) | OF(CORRUPT), COUNT, AT(f.noise.burst_bytes),
 	  RL_FLIT_BYTES, 8 },
 	NOISE("hurt", PARTS, where, 0, 7),
 	NOISE("within", TIME, jitter_ns, 0, 0),
 	NOISE("delay", TIME, delay_ns, 0, 0),
-	NOISE("lanes", POWER, lanes, RL_ERROR_LANES_MAX, 1),
 	{ "silent", OF(CUT) | FLAP, FLAG, AT(f.silent), true, 0 },
 	{ "arrive", OF(CUT) | FLAP, FLAG, AT(f.flight), RL_FAULT_FLIGHT_ARRIVE,
 	  0 },

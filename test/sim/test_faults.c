@@ -278,8 +278,8 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 		"5000ns up s0-s1#1",
 		"5000ns noise s0-s1#1 loss=0.001 corrupt=0.25 jitter=0.5 "
 		"bytes=3 hurt=header within=9ns",
-		"5000ns noise s0-s1#1 poison=0.25 propagate=0.8 "
-		"ber=1e-09 lanes=16",
+		"5000ns noise s0-s1#1 poison=0.25 ber=1e-09 "
+		"propagate=0.8 lanes=16",
 		"5000ns noise s0>s1#1 loss=0.123456789 hurt=header+length",
 		"5000ns noise s0-s1#0",
 		"5000ns cut s0-s1#1 lasting",

@@ -258,7 +258,7 @@ def faults_are_told_by_what_they_are():
         run = box.run(commands=text).check(0)
     before, after = run.out.split("link                 fault")[1:]
     assert "ber=1e-06 delay=2000000ns s0 " in before, before
-    assert "loss=0.02 propagate=0.5 ber=1e-06 lanes=4 s1 " in before, before
+    assert "loss=0.02 ber=1e-06 propagate=0.5 lanes=4 s1 " in before, before
     assert "cut waits" in before, before
     assert "ber" not in after and "waits" not in after, after
     assert re.search(r"s0-s1#1 +cut +s0 ", after), after

@@ -111,7 +111,7 @@ def a_run_on_lcores_is_recorded_and_plays_again():
     assert faults[8] == "drop s0>s1%s frame=2" % k
     assert faults[9] == "stall s0>s1%s for=1000000ns" % k
     assert faults[10] == "noise s0>s1%s loss=0.01" % k
-    assert faults[11] == ("noise s0>s1%s loss=0.01 propagate=0.8 ber=1e-06 "
+    assert faults[11] == ("noise s0>s1%s loss=0.01 ber=1e-06 propagate=0.8 "
                           "lanes=16" % k), faults
     times = [int(s.split()[1]) for s in lines if s.startswith("fault ")]
     assert times == sorted(times) and times[0] > 0
@@ -215,7 +215,7 @@ def every_rate_of_a_wire_is_recorded_and_played_again():
             (["jitter LINK s0 0.1 20us"], ["jitter=0.1 within=20000ns"],
              {"delayed": 0.1}),
             (["ber LINK s0 1e-5 propagate 0.5 lanes 4"],
-             ["propagate=0.5 ber=1e-05 lanes=4"], {"hurt": None}))
+             ["ber=1e-05 propagate=0.5 lanes=4"], {"hurt": None}))
     for commands, words, rates in rows:
         with Box() as box:
             run, faults, _, r, did = recorded(

@@ -365,9 +365,9 @@ def check_words_of_faults(t):
     told = t.json["show faults"][0]
     assert {(f["link"], f["from"]): f["fault"] for f in told["faults"]
             if f["fault"]} == {
-                ("e0-s0", "e0"): "ber 1e-09", ("s0-s1#0", "s0"): "loss 0.25",
-                ("s0-s1#1", "s1"): "delay 7 us",
-                ("s1-e1", "e1"): "ber 1e-05 propagate 0.8 lanes 4"}, told
+                ("e0-s0", "e0"): "ber=1e-09", ("s0-s1#0", "s0"): "loss=0.25",
+                ("s0-s1#1", "s1"): "delay=7000ns",
+                ("s1-e1", "e1"): "ber=1e-05 propagate=0.8 lanes=4"}, told
     assert told["blocked"] == [{"endpoint": "e0", "vc": 7},
                                {"endpoint": "e1", "vc": 2}], told
     assert told["altering"] == [{
@@ -375,7 +375,7 @@ def check_words_of_faults(t):
         "poisoned_packets_rate": 0.25}], told
     text = t.text["show faults"][0]
     for line in ("e0 takes nothing of VC 7\ne1 takes nothing of VC 2\n",
-                 "s0-s1#1              delay 7 us               s1   "):
+                 "s0-s1#1              delay=7000ns             s1   "):
         assert line in text, text
 
 
