@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the test suite: under ten minutes on two CPUs. The last line is
+# Builds and runs the test suite: about ten minutes on two CPUs. The last line is
 # "N passed, N failed". Lines before it name what could not run.
 #
 #   devtools/test.sh            all tests, plain
