@@ -456,6 +456,13 @@ def at_a_terminal_a_mistyped_command_fails_the_run():
         os.close(fd)
 
 
+def until_signals(fd, on):
+    end = time.time() + 20
+    while bool(termios.tcgetattr(fd)[3] & termios.ISIG) != on:
+        assert time.time() < end, "Ctrl-C stays a key: %s" % on
+        time.sleep(0.02)
+
+
 @case
 def at_a_terminal_ctrl_c_ends_a_wait_and_not_the_program():
     with Box() as box:
@@ -463,8 +470,10 @@ def at_a_terminal_ctrl_c_ends_a_wait_and_not_the_program():
         expect(fd, "reflit> ")
         began = time.time()
         for wait in (b"wait 500s\n", b"wait dead s0-s1#0 500s\n"):
+            # while a line is edited Ctrl-C is a key
+            until_signals(fd, False)
             os.write(fd, wait)
-            time.sleep(0.5)
+            until_signals(fd, True)
             os.write(fd, b"\x03")
             expect(fd, "interrupted")
         assert time.time() - began < 100
