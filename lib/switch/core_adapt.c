@@ -171,6 +171,7 @@ core_adapt(struct rl_core *core, struct rl_flit *pkt)
 	CORE_COUNT_N(core, nonminimal_packets,
 		     !(core->fwd->adapt[pkt->dst] >> (best - core->port) & 1));
 	pkt->vc = core->adapt_vl;
+	core_fair_charge(core, best, pkt);
 	core_enqueue(core, best, core->adapt_vl, pkt);
 	return true;
 }

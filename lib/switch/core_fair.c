@@ -21,6 +21,10 @@
  * packets by new tables behind them, for fences, and before anything but
  * tx_next() removes a packet.
  *
+ * What a sender gets out by the adaptive plane counts in the rounds of the same
+ * egress: packets that once left the plane never come back to it, so far senders
+ * would have one share, and near ones two.
+ *
  * A queue has rounds once packets of two input ports meet there. Few queues of a
  * core are full at a time, so only CORE_FAIR_QUEUES of them have rounds at once;
  * a queue without rounds takes packets at its end.
@@ -79,28 +83,40 @@ fair_take(struct rl_core *core, struct core_port *cp, unsigned int vl)
 	return NULL;
 }
 
-/* The round of a packet, as a distance from the first. */
+/*
+ * A packet counts for its sender. @return flits that the sender had used up before,
+ * from the first round on
+ */
 static uint32_t
-fair_round(const struct rl_core *core, struct core_fair *f,
-	   const struct rl_flit *pkt)
+fair_pay(const struct rl_core *core, struct core_fair *f,
+	 const struct rl_flit *pkt)
 {
 	const unsigned int shift = core->fair_shift;
 	const uint32_t first = f->round << shift;
 	const uint32_t n = rl_packet_ends(pkt) ? pkt->pkt_flits
 					       : core->p.cfg->max_packet_flits;
 	uint32_t *const used = &f->used[pkt->src % FAIR_SOURCES];
-	uint32_t r;
+	uint32_t before;
 
 	/* behind, by however much: it is never further ahead than this */
 	if (*used - first > (FAIR_ROUNDS << shift) +
 				    core->p.cfg->max_packet_flits)
 		*used = first;
-	r = (*used - first) >> shift;
+	before = *used - first;
 	*used += n;
-	if (r < FAIR_ROUNDS)
-		return r;
-	*used = first + (FAIR_ROUNDS << shift);
-	return FAIR_ROUNDS - 1;
+	if (before >> shift >= FAIR_ROUNDS)
+		*used = first + (FAIR_ROUNDS << shift);
+	return before;
+}
+
+void
+core_fair_charge(struct rl_core *core, const struct core_port *cp,
+		 const struct rl_flit *pkt)
+{
+	for (unsigned int vl = 0; vl < RL_VCS; vl++)
+		if (cp->fair[vl] != 0 &&
+		    core->fair[cp->fair[vl] - 1].filled != 0)
+			fair_pay(core, &core->fair[cp->fair[vl] - 1], pkt);
 }
 
 void
@@ -122,7 +138,8 @@ core_fair_push(struct rl_core *core, struct core_port *cp, unsigned int vl,
 		f->filled = 1;
 		f->last[f->round % FAIR_ROUNDS] = q->tail;
 	}
-	r = fair_round(core, f, pkt);
+	r = rl_min_u32(fair_pay(core, f, pkt) >> core->fair_shift,
+		       FAIR_ROUNDS - 1);
 	at = 31 - (uint32_t)__builtin_clz(f->filled & (UINT32_MAX >> (31 - r)));
 	before = f->last[(f->round + at) % FAIR_ROUNDS];
 	f->last[(f->round + r) % FAIR_ROUNDS] = pkt;

@@ -187,6 +187,9 @@ unsigned int core_fair_quantum(const struct rl_link_cfg *cfg);
 /** Queues a packet behind those that may leave before it. */
 void core_fair_push(struct rl_core *core, struct core_port *cp,
 		    unsigned int vl, struct rl_flit *pkt);
+/** A packet leaves by the adaptive plane of @p cp: it counts for its sender. */
+void core_fair_charge(struct rl_core *core, const struct core_port *cp,
+		      const struct rl_flit *pkt);
 /** The first packet of a queue that has rounds, @p pkt, was taken. */
 void core_fair_taken(struct rl_core *core, struct core_port *cp,
 		     unsigned int vl, const struct rl_flit *pkt);

@@ -33,7 +33,8 @@ begin(const char *text, double load, uint32_t max_flits, uint64_t run_ns)
 	memset(p, 0, sizeof(*p));
 	assert_int_equal(rl_config_read_text("drawn", text, strlen(text),
 					     &p->cfg, err, sizeof(err)), 0);
-	assert_int_equal(rl_route_setup(&p->cfg.topo, NULL, 8, 1, &p->route,
+	assert_int_equal(rl_route_setup(&p->cfg.topo, NULL, 8,
+					rl_config_levels(&p->cfg), &p->route,
 					err), 0);
 	rl_sim_wire_defaults(&p->wire);
 	p->seed = 1;
@@ -177,6 +178,19 @@ the_defaults_leave_equal_shares_of_an_incast(void **state)
 	judge("incast of 31, defaults", 0.95, 0.99);
 }
 
+/*
+ * What gets out by the adaptive plane counts for its sender, too: those behind it
+ * have left the plane, and have the tables' queues alone.
+ */
+static void
+an_adaptive_plane_leaves_equal_shares_of_an_incast(void **state)
+{
+	(void)state;
+	begin("fabric: { topology = \"dragonfly\"; a = 4; p = 1; h = 2; };\n"
+	      "routing: { adaptive = true; };\n", 1.0, 8, MS / 4);
+	judge("dragonfly, incast of 35, adaptive", 0.9, 0.99);
+}
+
 /** A chain of switches with an endpoint at each end, as shipped. */
 static void
 chain_of(char *text, size_t size, unsigned int links)
@@ -264,6 +278,8 @@ main(void)
 			senders_far_and_near_get_equal_shares_of_a_full_link),
 		cmocka_unit_test(windows_by_congestion_leave_equal_shares),
 		cmocka_unit_test(the_defaults_leave_equal_shares_of_an_incast),
+		cmocka_unit_test(
+			an_adaptive_plane_leaves_equal_shares_of_an_incast),
 		cmocka_unit_test(
 			a_lone_flow_fills_its_link_over_any_number_of_hops),
 		cmocka_unit_test(
