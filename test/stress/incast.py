@@ -46,9 +46,11 @@ def main():
                       stress.median(w["one"].rate() for w in cycle)),
         stress.Figure("flits/us of eight together",
                       stress.median(w["eight"].rate() for w in cycle)),
+        # in two seconds a busy machine may give one of the two half of its time:
+        # the floor is for a collapse
         stress.Figure("eight / one: share of the link's rate",
                       stress.median(w["eight"].rate() / w["one"].rate()
-                                    for w in cycle), 0.95, 0.5),
+                                    for w in cycle), 0.95, 0.25),
         stress.Figure("least / most of a sender", min(got) / max(got),
                       floor=0.5),
     ])
