@@ -71,6 +71,9 @@ recorder_command(struct app *app, const char *line)
 {
 	static const char *const verbs[] = { "crash", "restart", "remove",
 					     "add" };
+	/* fault files have no words for these */
+	static const char *const wordless[] = { "quiesce", "unquiesce",
+						"reroute" };
 	char what[16] = "", where[120] = "", verb[16] = "", text[160] = "";
 	char err[RL_ERR_MAX];
 	const int n = sscanf(line, "%15s %119s %15s", what, where, verb);
@@ -81,9 +84,9 @@ recorder_command(struct app *app, const char *line)
 		if (n == 3 && strcmp(verb, verbs[i]) == 0 &&
 		    (strcmp(what, "device") == 0 || strcmp(what, "link") == 0))
 			snprintf(text, sizeof(text), "0 %s %s", verb, where);
-	/* fault files have no words for these */
-	if (n == 1 && strstr("quiesce reroute unquiesce", what) != NULL)
-		strcpy(add(app, host_now(&app->host))->note, what);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(wordless); i++)
+		if (n == 1 && strcmp(what, wordless[i]) == 0)
+			strcpy(add(app, host_now(&app->host))->note, what);
 	rl_fault_file("", text, strlen(text), &app->cfg.topo, NULL, take, app,
 		      err, sizeof(err));
 }

@@ -338,7 +338,7 @@ static const struct rl_config_key keys[] = {
 	EP(retry, RL_KEY_BOOL, "", 0, 0, "end-to-end retry"),
 	EP_WORD(retry_mode, retries, "what a NAK asks for"),
 	EP_WORD(order, orders,
-		"what keeps packets in order: path, or receiver (if adaptive)"),
+		"what keeps order: path, or receiver (default if adaptive)"),
 	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WIDE_WINDOW_MAX,
 	   "largest window of a flow; above 511 only with isn wide19"),
 	EP_WORD(congestion, congestions,

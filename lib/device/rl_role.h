@@ -222,13 +222,13 @@ void rl_role_core_await(struct rl_role_core *r, uint64_t until_ns);
  * that come into its core, from its ports and its endpoint. 0: of none.
  */
 void rl_role_core_soft(struct rl_role_core *r, uint32_t ppb);
-
-/** Any thread, one at a time. Carries out SOFT, POISON, BLOCK or UNBLOCK. */
-void rl_role_core_fault(struct rl_role_core *r, const struct rl_fault *f);
 /**
  * The same: it marks the first flit of so many packets as bad, as a source does
  * that knows its data is corrupt (poison, [LCB-2]).
  */
 void rl_role_core_poison(struct rl_role_core *r, uint32_t ppb);
+
+/** Any thread, one at a time. Carries out SOFT, POISON, BLOCK or UNBLOCK. */
+void rl_role_core_fault(struct rl_role_core *r, const struct rl_fault *f);
 
 #endif /* RL_ROLE_H */

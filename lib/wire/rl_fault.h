@@ -5,10 +5,9 @@
 /**
  * @file
  * The vocabulary of faults: kind, place and time, read and written as lines of
- * a fault file (docs/simulation.md). The simulator and the swarm use it, and
- * recordings are such files; orders on lcores are those of rl_inject.h. Control
- * path only; values belong to the caller, and nothing
- * allocates.
+ * a fault file (docs/simulation.md). The prompt and its orders to lcores
+ * (rl_inject.h), recordings, the simulator and the swarm all use it. Control path
+ * only; values belong to the caller, and nothing allocates.
  */
 
 #include <stddef.h>
@@ -76,8 +75,8 @@ struct rl_noise {
 	uint16_t burst_bytes;  /**< corruption: longest run of altered bytes;
 				    CORRUPT: how many */
 	uint8_t where;	       /**< RL_FAULT_HURT_*; 0: anywhere */
-	/** bit errors of flits as in rl_error.h: the error model of the
-	    evaluation, on a wire of a fabric */
+	/** bit errors of headers and flits as in rl_error.h: the error model of
+	    the evaluation, on a wire of a fabric */
 	uint8_t lanes;	       /**< 0: one */
 	double bit_rate;       /**< first errors, per bit */
 	double propagate;      /**< chance that the next bit of the lane is

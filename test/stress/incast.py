@@ -25,7 +25,8 @@ def shares(text, cycles):
 
 def main():
     args = stress.arguments(__doc__)
-    seconds = min(2.0, args.seconds)
+    # many short turns: a machine's speed changes within a second
+    seconds = min(0.5, args.seconds)
     ends = range(1, SENDERS + 1)
     cycles = [[stress.Phase("one", seconds / 2, ["stop", "start e%d" % (
                    1 + i % SENDERS)]),
@@ -46,11 +47,9 @@ def main():
                       stress.median(w["one"].rate() for w in cycle)),
         stress.Figure("flits/us of eight together",
                       stress.median(w["eight"].rate() for w in cycle)),
-        # in two seconds a busy machine may give one of the two half of its time:
-        # the floor is for a collapse
         stress.Figure("eight / one: share of the link's rate",
                       stress.median(w["eight"].rate() / w["one"].rate()
-                                    for w in cycle), 0.95, 0.25),
+                                    for w in cycle), 0.95, 0.5),
         stress.Figure("least / most of a sender", min(got) / max(got),
                       floor=0.5),
     ])

@@ -316,7 +316,8 @@ def links_paths_and_faults_are_called_what_they_are():
         "inject soft s1 0.5", "inject poison s1 0.25", "show faults json", "show faults",
         "inject unblock e1 2", "inject unblock e0 7", "inject soft s1 0", "inject poison s1 0",
         "link e0-s0 up", "link s1-e1 up", "link s0-s1 up",
-        "link s0-s1#0 disable", "wait dead s0-s1#0", "show fabric json",
+        "link s0-s1#0 disable", "wait dead s0-s1#0", "wait 20ms",  # resume_delay_ns
+        "show fabric json",
         "show fabric", "show rates s0-s1#0 json", "show path e0 e1 json"),
         config=CONFIG + 'controller: { mode = "off"; };\n')
     before, after = t.json["show fabric"]
