@@ -230,7 +230,7 @@ static void
 links_may_die_under_flows_of_many_paths(void **state)
 {
 	(void)state;
-	for (uint32_t link = 16; link < 48; link += 11) {
+	for (uint32_t link = 5 + 11 * FEW(2); link < 48; link += 11 * FEW(2)) {
 		struct rl_fault f = { .kind = RL_FAULT_CUT,
 					  .dirs = RL_FAULT_DIR_BOTH };
 

@@ -409,11 +409,12 @@ a_second_failure_at_any_moment_is_absorbed(void **state)
 					  165000, 200000, 230000, 245000,
 					  260000, 300000 };
 	static const char *const modes[] = { "auto", "full", "tokens" };
-	const size_t step = SOME(3) * FEW(2);
+	const size_t step = SOME(3) * FEW(4);
 
 	(void)state;
 	for (size_t m = 0; m < RL_ARRAY_SIZE(modes); m++)
-		for (size_t i = m % step; i < RL_ARRAY_SIZE(at_ns); i += step) {
+		for (size_t i = 4 * m % step; i < RL_ARRAY_SIZE(at_ns);
+		     i += step) {
 			static struct story s;
 			char fabric[200], faults[200];
 

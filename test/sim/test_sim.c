@@ -341,7 +341,7 @@ test_a_cut_at_any_flit_loses_nothing(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	for (unsigned int flit = 1; flit < 60; flit += SOME(4))
+	for (unsigned int flit = 1; flit < 60; flit += SOME(4) * FEW(3))
 		for (int retry = 0; retry < 2; retry++) {
 			plan.cfg.endpoint.retry = retry;
 			/* one of the two links carries this flow */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of a test, one after the other."""
+import glob
 import os
 import sys
 import time
@@ -17,6 +18,19 @@ class Skip(Exception):
 def cpu_seconds():
     """Of this process and of all that it has waited for."""
     return sum(os.times()[:4])
+
+
+def runtime_folders(uid):
+    """Those of the programs' own making, and DPDK's, that are this user's. Each
+    test that looks has a user of its own: others run beside it."""
+    found = set()
+    for path in glob.glob("/tmp/reflit-*") + glob.glob("/tmp/dpdk/*"):
+        try:
+            if os.stat(path).st_uid == uid:
+                found.add(path)
+        except FileNotFoundError:
+            pass  # another run has ended meanwhile
+    return found
 
 
 def share(cases):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt and command files [APP-1, APP-4]: what a command does, and that
 a wrong one is one line of error and changes nothing."""
-import glob
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import shutil
 import signal
 import subprocess
 
+from cases import runtime_folders
 from reflit_test import Box, FIGURE1, REFLIT, Skip, carrier, case, main
 
 LINKS = ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
@@ -489,13 +489,7 @@ def a_reader_that_goes_away_ends_the_run_and_the_report_is_written():
         assert r["elapsed_ns"] < 8e9, "it went on without a reader"
 
 
-NOBODY = 65534
-
-
-def runtime_folders():
-    """Those of the user nobody: of the program's own making, or DPDK's."""
-    return {p for p in glob.glob("/tmp/reflit-*") + glob.glob("/tmp/dpdk/*")
-            if os.stat(p).st_uid == NOBODY}
+USER = 65532  # an ordinary one
 
 
 @case
@@ -518,9 +512,9 @@ def runtime_folders_go(env):
     for sig in (signal.SIGHUP, signal.SIGTERM):
         with Box() as box:
             config = box.write("fabric.cfg", FIGURE1)
-            before = runtime_folders()
+            before = runtime_folders(USER)
             p = subprocess.Popen(
-                ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY,
+                ["setpriv", "--reuid=%d" % USER, "--regid=%d" % USER,
                  "--clear-groups", REFLIT, "--", "--config", config, "--load",
                  "0.01", "--progress"], stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE, text=True, env=env)
@@ -528,14 +522,12 @@ def runtime_folders_go(env):
             if "Permission denied" in line:
                 raise Skip("an ordinary user cannot run it")
             assert "under way" in line, line
-            mine = runtime_folders() - before
+            mine = runtime_folders(USER) - before
             assert mine
             p.send_signal(sig)
             said = p.stderr.read()
             assert p.wait(60) == 0, said
-            left = {n for n in mine if os.path.exists(n)}
-            # those of other runs may end meanwhile, ours has
-            assert len(left) < len(mine), left
+            assert not mine & runtime_folders(USER), mine
 
 
 @case

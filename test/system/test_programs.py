@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from cases import run_cases, runtime_folders
+
 SIM, ROUTE, BENCH, ROOT = (os.path.abspath(p) for p in sys.argv[1:5])
 REPORT = os.path.join(os.path.dirname(SIM), "reflit-report")
 TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
@@ -382,16 +384,16 @@ def a_second_signal_ends_at_once():
 
 
 def several_benches_run_beside_each_other():
-    wraps = [[], []]
+    wraps, user = [[], []], 65531
     if os.geteuid() == 0 and shutil.which("setpriv"):
-        probe = ["setpriv", "--reuid=65534", "--regid=65534",
+        probe = ["setpriv", "--reuid=%d" % user, "--regid=%d" % user,
                  "--clear-groups"]
         if run(*probe, "test", "-x", BENCH).returncode == 0:
             wraps += [probe, probe]
     env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
     with tempfile.TemporaryDirectory() as d:
         os.chmod(d, 0o777)
-        before = set(os.listdir("/tmp"))
+        before = runtime_folders(user)
         ps = [subprocess.Popen(w + [BENCH, "--quick", "--reps", "1", "replay"],
                                cwd=d, env=env, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
@@ -399,9 +401,7 @@ def several_benches_run_beside_each_other():
         for p in ps:
             out = p.communicate(timeout=120)[0]
             assert p.returncode == 0, out
-        left = [n for n in set(os.listdir("/tmp")) - before
-                if n.startswith("reflit-")
-                and os.stat("/tmp/" + n).st_uid == 65534]
+        left = runtime_folders(user) - before
         assert not left or len(wraps) == 2, left
 
 
@@ -445,8 +445,4 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_signal_before_anything_is_sent_is_told_as_well, a_second_signal_ends_at_once,
          several_benches_run_beside_each_other,
          a_bench_of_some_cases_says_how_far_it_holds)
-for case in CASES:
-    print("[ RUN      ]", case.__name__, flush=True)
-    case()
-    print("[       OK ]", case.__name__, flush=True)
-print("%d case(s), 0 failed" % len(CASES))
+sys.exit(run_cases(CASES))
