@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Lookup and queues. core_failover.c handles the death and return of ports.
+ * A packet comes into a core, from a port or from the endpoint, and goes on: by the
+ * adaptive plane, by the tables (core_send.c), or to those of its flow that wait
+ * (core_wait.c). core_failover.c handles the death and return of ports. Files call
+ * only those below them:
  *
- * Every destination has a list of next hops, best first. A packet takes the
- * first whose egress is alive. It does not skip an egress that is between
- * states (draining, delayed, training, restoring): it waits for that egress,
- * behind packets of its flow that already wait. It skips an egress that is
- * dead. Packets wait in the waiting room, see wait.c and core_wait.c.
- *
- * A packet that looped out of port X was sent there by this rule, so every hop
- * before X in its list was dead or skipped then. It goes on by the next hop
- * after X if that is alive; otherwise it waits, or goes, with the rest of its
- * flow.
+ *   core_turn.c, core_tx.c, core_failover.c
+ *   core_token.c
+ *   core.c, core_look.c
+ *   core_adapt.c, core_pass.c
+ *   core_wait.c
+ *   core_send.c
+ *   core_stream.c
+ *   core_fence.c, core_fair.c, core_base.c
  */
 
 #include <string.h>
@@ -152,229 +153,6 @@ rl_core_prefetch_to(const struct rl_core *core, uint16_t dst, unsigned int vc,
 }
 
 /*
- * The flits have left the core, or the buffer they came in by: return what they
- * held: a credit, the endpoint's room to inject, or a part of the waiting
- * room's budget.
- */
-void
-core_free_credit(struct rl_core *core, struct rl_flit *pkt)
-{
-	if (rl_unlikely(pkt->flags & RL_FF_LENT)) {
-		pkt->flags &= (uint8_t)~RL_FF_LENT;
-		rl_wait_repay(core->wait, pkt->pkt_flits);
-		return;
-	}
-	if (!(pkt->flags & RL_FF_CREDIT))
-		return;
-	pkt->flags &= (uint8_t)~RL_FF_CREDIT;
-	if (pkt->in_port == RL_PORT_NONE) {
-		core->own_flits[pkt->sl & (RL_SLS - 1)] -= pkt->pkt_flits;
-		return;
-	}
-	core->freed |= 1ull << (pkt->in_port & 63);
-	rl_shared_add(&core->port[pkt->in_port].shared->freed[pkt->in_vc],
-		      pkt->pkt_flits);
-}
-
-uint64_t
-rl_core_freed(struct rl_core *core)
-{
-	const uint64_t freed = core->freed;
-
-	core->freed = 0;
-	return freed;
-}
-
-uint64_t
-rl_core_given(struct rl_core *core)
-{
-	const uint64_t given = core->given;
-
-	core->given = 0;
-	return given;
-}
-
-void
-core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
-	  uint64_t now_ns)
-{
-	core_free_credit(core, pkt);
-	core_stream_dropped(core, pkt);
-	if (core->p.drop != NULL &&
-	    !(RL_PLANTED(WATCHDOG_SILENT) && (why == RL_DROP_WATCHDOG ||
-					      why == RL_DROP_NO_PATH)))
-		core->p.drop(core->p.drop_ctx, pkt, why, now_ns);
-	rl_packet_put(core->p.cache, pkt);
-}
-
-/*
- * Whether a hop leads back to the device the packet came from. It may only do
- * so on another plane.
- */
-static bool
-hop_back(const struct rl_core *core, const struct rl_flit *pkt,
-	 struct rl_fwd_hop hop)
-{
-	return hop.port == pkt->in_port &&
-	       (core->p.endpoint ||
-		(hop.plane == pkt->plane && !core_joins(core, pkt)));
-}
-
-/* The same for any link parallel to that of the hop. */
-static bool
-hop_back_beside(const struct rl_core *core, const struct rl_flit *pkt,
-		struct rl_fwd_hop hop)
-{
-	const uint16_t first = hop.port;
-	bool back;
-
-	do {
-		back = hop_back(core, pkt, hop);
-		hop.port = core->p.beside[hop.port];
-	} while (!back && hop.port != first);
-	return back;
-}
-
-/* Whether a packet may take a hop or must wait for it. CORE_STRAND: neither. */
-static enum core_verdict
-hop_try(const struct rl_core *core, const struct rl_flit *pkt,
-	struct rl_fwd_hop hop)
-{
-	const enum rl_egress_state state = core->port[hop.port].state;
-
-	if (hop_back(core, pkt, hop) || state == RL_EGRESS_DEAD)
-		return CORE_STRAND;
-	return core_holds(state) ? CORE_HOLD : CORE_GO;
-}
-
-/*
- * Whether packets may overtake each other: receivers restore their order. Then
- * none waits for a port while another one is alive.
- */
-static bool
-core_reorders(const struct rl_core *core)
-{
-	return core->adapt_vl != RL_VCS;
-}
-
-/*
- * Takes a hop if it is better than the one found so far, @p v. @return whether no
- * other could be better
- */
-static bool
-hop_take(const struct rl_core *core, const struct rl_flit *pkt,
-	 struct rl_fwd_hop hop, struct rl_fwd_hop *best, enum core_verdict *v)
-{
-	const enum core_verdict w = hop_try(core, pkt, hop);
-
-	if (w < *v) {
-		*best = hop;
-		*v = w;
-	}
-	return *v == CORE_GO || (*v == CORE_HOLD && !core_reorders(core));
-}
-
-/* Checks the next hops of an entry, from number @p from on. */
-static enum core_verdict
-core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
-	  const struct rl_flit *pkt, unsigned int from, struct rl_fwd_hop *hop)
-{
-	enum core_verdict v = CORE_STRAND;
-
-	for (unsigned int i = from; i < RL_FWD_ALTS &&
-				    e->hop[i].port != RL_FWD_PORT_NONE; i++)
-		if (hop_take(core, pkt, e->hop[i], hop, &v))
-			break;
-	return v;
-}
-
-/*
- * Goes on with links parallel to those of an entry, which has room for only a
- * few of them [DRL-2]. @return the verdict on @p hop, found so far: @p v
- */
-static enum core_verdict
-core_scan_beside(const struct rl_core *core, const struct rl_fwd_entry *e,
-		 const struct rl_flit *pkt, struct rl_fwd_hop *hop,
-		 enum core_verdict v)
-{
-	const uint16_t *const beside = core->p.beside;
-	bool done = v == CORE_HOLD && !core_reorders(core);
-
-	for (unsigned int i = 0; i < RL_FWD_ALTS && !done &&
-				 e->hop[i].port != RL_FWD_PORT_NONE; i++) {
-		const uint16_t first = e->hop[i].port;
-		struct rl_fwd_hop h = e->hop[i];
-
-		if (hop_back_beside(core, pkt, h))
-			continue;
-		for (h.port = beside[first]; h.port != first && !done;
-		     h.port = beside[h.port])
-			done = hop_take(core, pkt, h, hop, &v);
-	}
-	return v;
-}
-
-/*
- * @p looped_from: the port that the packet looped out of, or CORE_NO_PORT. The
- * packet goes on by the next live hop after that one, if there is any.
- */
-enum core_verdict
-core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
-	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
-{
-	struct rl_fwd_entry e;
-	enum core_verdict v = CORE_STRAND;
-
-	if (pkt->dst >= core->fwd->ndst)
-		return CORE_NO_PATH;
-	e = rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
-	if (e.hop[0].port == RL_FWD_PORT_NONE)
-		return CORE_NO_PATH;
-	if (looped_from != CORE_NO_PORT) {
-		unsigned int start = 0;
-
-		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
-			if (e.hop[i].port == looped_from)
-				start = i + 1;
-		v = core_scan(core, &e, pkt, start, hop);
-	}
-	if (v != CORE_GO)
-		v = core_scan(core, &e, pkt, 0, hop);
-	if (rl_unlikely(v != CORE_GO && core->fwd->grouped &&
-			core->p.beside != NULL))
-		v = core_scan_beside(core, &e, pkt, hop, v);
-	*rerouted = v == CORE_GO && hop->port != e.hop[0].port;
-	return v;
-}
-
-/* Queues a packet for an egress on the VL that the table gives. */
-static inline void
-core_queue(struct rl_core *core, struct rl_flit *pkt, unsigned int port,
-	   unsigned int plane)
-{
-	struct core_port *cp = &core->port[port];
-	const bool in_here = pkt->in_port >= core->p.nports ||
-			     core_joins(core, pkt);
-	const uint16_t in = in_here ? core->p.nports : pkt->in_port;
-	const uint8_t vl = rl_fwd_vl(core->fwd, plane, in, (uint16_t)port,
-				     pkt->sl);
-
-	RL_DASSERT(vl < RL_VCS);
-	pkt->vc = vl;
-	core_enqueue(core, cp, vl, pkt);
-	core_stream_queued(core, &cp->q[vl], pkt);
-}
-
-void
-core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
-	  bool rerouted)
-{
-	if (rl_unlikely(rerouted))
-		CORE_COUNT(core, rerouted_packets);
-	core_queue(core, pkt, hop.port, hop.plane);
-}
-
-/*
  * The common case of core_lookup(): the first next hop is alive and does not
  * lead back. The packet goes there. @return whether this case applied
  */
@@ -398,20 +176,8 @@ core_first_hop(struct rl_core *core, struct rl_flit *pkt)
 	return true;
 }
 
-/* An address that no endpoint has was altered on the way: a loss [EP-8]. */
-void
-core_drop_no_path(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
-{
-	const bool address = pkt->dst >= core->fwd->ndst;
-
-	CORE_COUNT_N(core, drop_address, address);
-	CORE_COUNT_N(core, drop_no_path, !address);
-	core_drop(core, pkt, address ? RL_DROP_ADDRESS : RL_DROP_NO_PATH,
-		  now_ns);
-}
-
-/* The same, with the whole list of next hops. */
-static void
+/* The same, with the whole list of next hops. @return as forward_once() */
+static bool
 core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		uint16_t looped_from, uint64_t now_ns)
 {
@@ -421,52 +187,58 @@ core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
 	case CORE_GO:
 		core_send(core, pkt, hop, rerouted);
-		return;
+		break;
 	case CORE_HOLD:
-		core_wait_or_drop(core, pkt, hop.port, age, now_ns);
-		return;
+		return core_wait_or_drop(core, pkt, hop.port, age, now_ns);
 	case CORE_STRAND:
 		if (rl_unlikely(core->adapt_vl != RL_VCS))
 			(void)core_adapt_look(core, pkt, now_ns);
-		core_wait_or_drop(core, pkt, RL_WAIT_NOWAY, age, now_ns);
-		return;
+		return core_wait_or_drop(core, pkt, RL_WAIT_NOWAY, age, now_ns);
 	case CORE_NO_PATH:
-		if (core_pass_token(core, pkt, age))
-			return;
-		core_drop_no_path(core, pkt, now_ns);
-		return;
+		if (!core_pass_token(core, pkt, age))
+			core_drop_no_path(core, pkt, now_ns);
+		break;
 	}
+	return true;
 }
 
 /*
  * A packet joins the packets of its flow that wait. Only a looped packet that
- * is older than all of them may go on at once.
+ * is older than all of them may go on at once. @return false: those were given
+ * up for it, so it has to look for a path of its own
  */
-void
-core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+static bool
+forward_once(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	     uint16_t looped_from, uint64_t now_ns)
 {
 	if (rl_unlikely(core->adapt_vl != RL_VCS) && core_adapt(core, pkt))
-		return;
+		return true;
 	if (rl_unlikely(rl_wait_any(core->wait)) &&
 	    !RL_PLANTED(WAIT_OVERTAKEN)) {
 		const struct rl_wait_flow *f = rl_wait_find(core->wait, pkt);
 
 		if (f != NULL &&
-		    !(age == CORE_OLD && rl_wait_is_oldest(f, pkt))) {
-			core_wait_or_drop(core, pkt, f->place, age, now_ns);
-			return;
-		}
+		    !(age == CORE_OLD && rl_wait_is_oldest(f, pkt)))
+			return core_wait_or_drop(core, pkt, f->place, age,
+						 now_ns);
 	}
-	if (rl_unlikely(core->passing)) {
-		if (!core_pass_token(core, pkt, age))
-			core_pass_forward(core, pkt, age, looped_from, now_ns);
-		return;
+	if (rl_unlikely(core->passing))
+		return core_pass_token(core, pkt, age) ||
+		       core_pass_forward(core, pkt, age, looped_from, now_ns);
+	if (rl_likely(looped_from == CORE_NO_PORT && core_first_hop(core, pkt)))
+		return true;
+	return core_forward_by(core, pkt, age, looped_from, now_ns);
+}
+
+void
+core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+	     uint16_t looped_from, uint64_t now_ns)
+{
+	while (rl_unlikely(
+		!forward_once(core, pkt, age, looped_from, now_ns))) {
+		age = CORE_NEW;
+		looped_from = CORE_NO_PORT;
 	}
-	if (rl_likely(looped_from == CORE_NO_PORT &&
-		      core_first_hop(core, pkt)))
-		return;
-	core_forward_by(core, pkt, age, looped_from, now_ns);
 }
 
 /*

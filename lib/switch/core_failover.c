@@ -33,35 +33,6 @@
 
 #include "core_priv.h"
 
-void
-core_arm(struct rl_core *core, uint64_t due_ns)
-{
-	core->next_due_ns = rl_min_u64(core->next_due_ns, due_ns);
-}
-
-void
-core_event(struct rl_core *core, enum rl_core_event_type type, uint16_t port,
-	   uint32_t packets, uint64_t now_ns)
-{
-	if (core->ev_tail - core->ev_head == RL_CORE_EVENTS)
-		core->ev_head++;
-	core->ev[core->ev_tail++ % RL_CORE_EVENTS] = (struct rl_core_event){
-		.t_ns = now_ns,
-		.type = type,
-		.port = port,
-		.packets = packets,
-	};
-}
-
-bool
-rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev)
-{
-	if (core->ev_head == core->ev_tail)
-		return false;
-	*ev = core->ev[core->ev_head++ % RL_CORE_EVENTS];
-	return true;
-}
-
 /* The only function that writes an egress's state. */
 static void
 core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
@@ -104,13 +75,6 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	cp->bound_ns = RL_NEVER;
 }
 
-static void
-core_set_due(struct rl_core *core, struct core_port *cp, uint64_t due_ns)
-{
-	cp->due_ns = due_ns;
-	core_arm(core, due_ns);
-}
-
 /* Looks up the packets that wait for an egress again. @return packets */
 static uint32_t
 core_release(struct rl_core *core, uint16_t port, uint64_t now_ns)
@@ -129,47 +93,6 @@ core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	core_release(core, port, now_ns);
 }
 
-/* Sends a fence through every egress that carries traffic, for a restore. */
-static void
-core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
-{
-	cp->fence_gen = ++core->fence_gen;
-	for (uint16_t i = 0; i < core->p.nports; i++) {
-		struct core_port *other = &core->port[i];
-
-		if (other->state != RL_EGRESS_ALIVE)
-			continue;
-		other->fence_want = cp->fence_gen;
-		for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-			core_fair_level(core, other, vc);
-			other->fence_at[vc] = other->ended[vc] +
-					      other->q[vc].packets +
-					      other->begun[vc].on;
-		}
-	}
-	core_set_due(core, cp, now_ns);
-}
-
-/*
- * Traffic moves from a dead port to others, or back to one that returns: once
- * all of it is queued, restores wait until it is across.
- */
-static void
-core_fence_again(struct rl_core *core, uint64_t now_ns)
-{
-	core->fence_owed = true;
-	core_arm(core, now_ns);
-}
-
-void
-core_fence_all(struct rl_core *core, uint64_t now_ns)
-{
-	core->fence_owed = false;
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		if (core->port[i].state == RL_EGRESS_RESTORE)
-			core_fence(core, &core->port[i], now_ns);
-}
-
 static void
 core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -179,8 +102,7 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_alive(core, port, now_ns);
 		return;
 	}
-	RL_ASSERT(cp->state == RL_EGRESS_DEAD ||
-		  cp->state == RL_EGRESS_DELAY);
+	RL_ASSERT(cp->state == RL_EGRESS_DEAD || cp->state == RL_EGRESS_DELAY);
 	core_set_state(core, port, RL_EGRESS_RESTORE);
 	/* New packets now queue here: look up all that wait elsewhere. */
 	if (!RL_PLANTED(WAIT_FORGOTTEN))
@@ -280,8 +202,7 @@ core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
 		core_begun_abort(core, port, now_ns);
 		core_set_state(core, port, RL_EGRESS_DELAY);
 		core_set_due(core, cp,
-			     rl_deadline(now_ns,
-					 core->p.cfg->resume_delay_ns));
+			     rl_deadline(now_ns, core->p.cfg->resume_delay_ns));
 		return;
 	case RL_MARK_FENCE_DONE:
 		cp->fence_out = false;
@@ -297,8 +218,8 @@ core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
 }
 
 void
-rl_core_loop(struct rl_core *core, uint16_t port,
-	     struct rl_flit *const items[], unsigned int n, uint64_t now_ns)
+rl_core_loop(struct rl_core *core, uint16_t port, struct rl_flit *const items[],
+	   unsigned int n, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const enum rl_pipe_mark mark = rl_pipe_is_mark(items[i]);
@@ -325,32 +246,6 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 	core_arm(core, rl_wait_due(core->wait));
 }
 
-/* Whether every egress that carried rerouted traffic has answered its fence. */
-static bool
-core_fences_done(const struct rl_core *core, uint32_t gen)
-{
-	for (uint16_t i = 0; i < core->p.nports; i++) {
-		const struct core_port *cp = &core->port[i];
-
-		if (cp->state == RL_EGRESS_ALIVE &&
-		    !rl_seq_before(cp->fence_want, gen) &&
-		    rl_seq_before(cp->fence_done, gen))
-			return false;
-	}
-	return true;
-}
-
-bool
-core_drains(const struct rl_core *core)
-{
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		if (core->port[i].state == RL_EGRESS_LEAVE ||
-		    core->port[i].state == RL_EGRESS_DRAIN ||
-		    core->port[i].state == RL_EGRESS_DELAY)
-			return true;
-	return false;
-}
-
 static void
 core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -366,9 +261,9 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		if (!core_fences_done(core, cp->fence_gen))
 			return;
 		cp->fence_gen = 0; /* fences crossed: start the restore delay */
-		core_set_due(core, cp,
-			     rl_deadline(now_ns,
-					 core->p.cfg->restore_delay_ns));
+		core_set_due(
+			core, cp,
+			rl_deadline(now_ns, core->p.cfg->restore_delay_ns));
 		return;
 	} else if (now_ns < cp->due_ns) {
 		return;
@@ -387,8 +282,8 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	switch ((enum rl_egress_state)cp->state) {
 	case RL_EGRESS_TRAIN:
 		if (cp->bound_ns == RL_NEVER)
-			cp->bound_ns = rl_deadline(now_ns,
-						   core->p.cfg->watchdog_ns);
+			cp->bound_ns =
+				rl_deadline(now_ns, core->p.cfg->watchdog_ns);
 		if (now_ns >= cp->bound_ns) {
 			core_set_state(core, port, RL_EGRESS_DEAD);
 			core_release(core, port, now_ns);
@@ -424,9 +319,9 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 		/* best effort: links may still train for the first time */
 		core->begun = true;
 		if (core->p.cfg->init_action == RL_INIT_BEST_EFFORT)
-			rl_core_await_routes(core,
-					     rl_deadline(now_ns, core->p.cfg
-								 ->watchdog_ns));
+			rl_core_await_routes(
+				core,
+				rl_deadline(now_ns, core->p.cfg->watchdog_ns));
 	}
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		core_port_tick(core, i, now_ns);

@@ -37,87 +37,12 @@
 #include <string.h>
 
 #include "core_priv.h"
-#include "rl_codec_ref.h"
-#include "rl_fwd_pass.h"
-
-#define PASS_AGAIN_NS 1000 /* no flit for a token: retry after this */
-
-/* State of a port during the change. */
-struct core_pass_port {
-	uint8_t got;  /* bit per VL: its token has come in */
-	uint8_t sent; /* ... has left, or is queued ahead of new packets */
-	bool dead;    /* its link has died: no token will come */
-	struct rl_pktq ahead[RL_VCS]; /* by the new tables, behind tokens */
-};
-
-struct core_pass {
-	const struct rl_fwd_pass *to;
-	bool go;      /* its local endpoint, if any, uses the new tables */
-	bool begun;   /* tokens are under way */
-	bool stopped; /* no packet waits for tokens any more: see pass_stop() */
-	uint64_t again_ns;
-	uint64_t now_ns; /* of the last tick */
-	uint8_t wire[RL_FLIT_BYTES]; /* of a token */
-	struct core_pass_port port[];
-};
 
 size_t
 core_pass_bytes(uint16_t nports)
 {
 	return sizeof(struct core_pass) +
 	       nports * sizeof(struct core_pass_port);
-}
-
-static uint8_t
-all_vls(const struct core_pass *ps)
-{
-	return (uint8_t)((1u << ps->to->vls) - 1);
-}
-
-static void
-wire_token(uint8_t *wire, uint32_t epoch)
-{
-	const struct rl_txn t = {
-		.dst = RL_EP_TOKEN,
-		.src = RL_EP_TOKEN,
-		.class = RL_CLASS_CTRL,
-		.type = RL_FLIT_CTRL,
-		.sop = true,
-		.eop = true,
-		.tag = epoch,
-		.len_flits = 1,
-	};
-
-	memset(wire, 0, RL_FLIT_BYTES);
-	rl_txn_put(wire, &t);
-	rl_ref_fec_encode(wire);
-}
-
-/* Whether no packet that holds a credit of the peer can come in by a port. */
-static bool
-port_dark(enum rl_egress_state s)
-{
-	return s == RL_EGRESS_TRAIN || s == RL_EGRESS_DRAIN ||
-	       s == RL_EGRESS_DELAY || s == RL_EGRESS_DEAD;
-}
-
-void
-rl_core_stage(struct rl_core *core, const struct rl_fwd_pass *to)
-{
-	struct core_pass *ps = core->pass;
-
-	if (core->fwd == to->fwd || (core->passing && ps->to == to))
-		return; /* already told */
-	if (core->passing)
-		rl_core_set_fwd(core, core->fwd); /* ends the previous change */
-	RL_ASSERT(to->vls >= 1 && to->vls <= RL_VCS);
-	memset(ps, 0, core_pass_bytes(core->p.nports));
-	ps->to = to;
-	ps->again_ns = RL_NEVER;
-	wire_token(ps->wire, to->epoch);
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		ps->port[i].dead = port_dark(core->port[i].state);
-	core->passing = true;
 }
 
 void
@@ -133,12 +58,6 @@ bool
 rl_core_passing(const struct rl_core *core)
 {
 	return core->passing;
-}
-
-bool
-core_pass_stays(const struct rl_core *core)
-{
-	return core->passing && core->pass->begun;
 }
 
 /* Whether a packet that just came in goes by the new tables. */
@@ -173,9 +92,8 @@ goes_next(const struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 
 /* Looks a packet up in @p fwd. */
 static enum core_verdict
-pass_lookup(struct rl_core *core, const struct rl_fwd *fwd,
-	    struct rl_flit *pkt, uint16_t looped_from, struct rl_fwd_hop *hop,
-	    bool *rerouted)
+pass_lookup(struct rl_core *core, const struct rl_fwd *fwd, struct rl_flit *pkt,
+	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
 {
 	const struct rl_fwd *const was = core->fwd;
 	enum core_verdict v;
@@ -210,7 +128,7 @@ static bool
 is_open(const struct core_pass *ps, uint16_t port, uint8_t vl)
 {
 	if (ps->to->end[port])
-		return ps->port[port].sent == all_vls(ps);
+		return ps->port[port].sent == core_pass_vls(ps);
 	return vl >= ps->to->vls || has_left(ps, port, vl);
 }
 
@@ -241,7 +159,7 @@ send_next(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
 }
 
 /* By the new tables; @p late: not by a channel that has changed over. */
-static void
+static bool
 forward_next(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	     uint16_t looped_from, bool late, uint64_t now_ns)
 {
@@ -255,17 +173,18 @@ forward_next(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	if (v == CORE_GO) {
 		CORE_COUNT_N(core, rerouted_packets, rerouted);
 		send_next(core, pkt, hop, now_ns);
-		return;
+		return true;
 	}
 	if (v == CORE_NO_PATH && !late && age == CORE_NEW) {
 		core_drop_no_path(core, pkt, now_ns);
-		return;
+		return true;
 	}
-	core_wait_or_drop(core, pkt, v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY,
-			  age, now_ns);
+	return core_wait_or_drop(core, pkt,
+				 v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY, age,
+				 now_ns);
 }
 
-void
+bool
 core_pass_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		  uint16_t looped_from, uint64_t now_ns)
 {
@@ -277,8 +196,7 @@ core_pass_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	if (goes_next(core, pkt, age)) {
 		late = pkt->in_port < core->p.nports &&
 		       ps->port[pkt->in_port].dead;
-		forward_next(core, pkt, age, looped_from, late, now_ns);
-		return;
+		return forward_next(core, pkt, age, looped_from, late, now_ns);
 	}
 	v = pass_lookup(core, core->fwd, pkt, looped_from, &hop, &rerouted);
 	late = v == CORE_GO &&
@@ -286,14 +204,15 @@ core_pass_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	if (rl_unlikely(late)) {
 		CORE_COUNT_N(core, tokens_overtaken, age == CORE_NEW);
 		pkt->flags |= RL_FF_NEXT;
-		forward_next(core, pkt, age, looped_from, true, now_ns);
-	} else if (v == CORE_GO) {
-		core_send(core, pkt, hop, rerouted);
-	} else {
-		core_wait_or_drop(core, pkt,
-				  v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY,
-				  age, now_ns);
+		return forward_next(core, pkt, age, looped_from, true, now_ns);
 	}
+	if (v == CORE_GO) {
+		core_send(core, pkt, hop, rerouted);
+		return true;
+	}
+	return core_wait_or_drop(core, pkt,
+				 v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY, age,
+				 now_ns);
 }
 
 bool
@@ -304,8 +223,7 @@ core_pass_token(struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 	if (rl_likely(!rl_is_token(pkt)))
 		return false;
 	/* a looped packet is not counted, and one of another epoch is late */
-	if (core->passing && age == CORE_NEW &&
-	    pkt->in_port < core->p.nports &&
+	if (core->passing && age == CORE_NEW && pkt->in_port < core->p.nports &&
 	    rl_flit_tag(pkt->wire) == ps->to->epoch) {
 		CORE_COUNT(core, rx_tokens);
 		ps->port[pkt->in_port].got |= (uint8_t)(1u << pkt->in_vc);
@@ -318,8 +236,8 @@ core_pass_token(struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 }
 
 /* Packets that waited for a token follow it. */
-static void
-follow(struct rl_core *core, uint16_t port, unsigned int vl)
+void
+core_pass_follow(struct rl_core *core, uint16_t port, unsigned int vl)
 {
 	struct rl_pktq *from = &core->pass->port[port].ahead[vl];
 	struct rl_pktq *to = &core->port[port].q[vl];
@@ -332,85 +250,12 @@ follow(struct rl_core *core, uint16_t port, unsigned int vl)
 	core->port[port].qmask |= 1u << vl;
 }
 
-/* Sends a token, behind all packets that went by the old tables. */
-static bool
-send_token(struct rl_core *core, uint16_t port, unsigned int vl)
-{
-	struct core_pass *ps = core->pass;
-	struct core_port *cp = &core->port[port];
-	struct rl_flit *f = rl_flit_get(core->p.cache);
-
-	if (f == NULL)
-		return false;
-	memcpy(f->wire, ps->wire, RL_FLIT_BYTES);
-	f->state = 0;
-	f->loop_id = 0;
-	rl_packet_start(f);
-	f->flags = RL_FF_SOP | RL_FF_EOP;
-	f->class = RL_CLASS_CTRL;
-	f->vc = f->in_vc = (uint8_t)vl;
-	f->in_port = RL_PORT_NONE;
-	f->dst = f->src = RL_EP_TOKEN;
-	CORE_COUNT(core, tx_tokens);
-	core_fair_level(core, cp, vl); /* nothing passes it */
-	rl_pktq_push(&cp->q[vl], f);
-	cp->qmask |= 1u << vl;
-	ps->port[port].sent |= (uint8_t)(1u << vl);
-	if (!ps->to->end[port])
-		follow(core, port, vl);
-	else if (ps->port[port].sent == all_vls(ps))
-		for (unsigned int i = 0; i < RL_VCS; i++)
-			follow(core, port, i);
-	return true;
-}
-
-/* The lowest rank of the channels whose tokens have not arrived. */
-static uint32_t
-lowest_awaited(const struct rl_core *core)
-{
-	const struct core_pass *ps = core->pass;
-	uint32_t low = UINT32_MAX;
-
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		for (unsigned int vl = 0; vl < ps->to->vls; vl++)
-			if (!ps->port[i].dead && !(ps->port[i].got >> vl & 1))
-				low = rl_min_u32(low, ps->to->rank[i].in[vl]);
-	return low;
-}
-
-/* Sends all tokens that may leave. @return whether all have left */
-static bool
-send_tokens(struct rl_core *core, uint64_t now_ns)
-{
-	struct core_pass *ps = core->pass;
-	const uint32_t low = RL_PLANTED(TOKEN_EARLY) ? UINT32_MAX
-						     : lowest_awaited(core);
-	bool all = low == UINT32_MAX;
-
-	for (uint16_t i = 0; i < core->p.nports; i++) {
-		all = all && core->port[i].state != RL_EGRESS_RESTORE;
-		if (core->port[i].state != RL_EGRESS_ALIVE)
-			continue;
-		for (unsigned int vl = 0; vl < ps->to->vls; vl++) {
-			if (ps->port[i].sent >> vl & 1)
-				continue;
-			if (ps->to->rank[i].out[vl] <= low &&
-			    send_token(core, i, vl))
-				continue;
-			if (ps->to->rank[i].out[vl] <= low)
-				ps->again_ns = now_ns + PASS_AGAIN_NS;
-			all = false;
-		}
-	}
-	return all;
-}
-
 /*
- * Packets that wait for a token of @p port look up another path, or wait for
- * one: the port has died, or all packets are held and none may wait for tokens.
+ * Packets that wait for a token of @p port wait for a path: all are held, and none
+ * may wait for tokens.
  */
-static void
-empty_port(struct rl_core *core, uint16_t port, bool died, uint64_t now_ns)
+void
+core_pass_wait(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	for (unsigned int vl = 0; vl < RL_VCS; vl++) {
 		struct rl_pktq q = core->pass->port[port].ahead[vl];
@@ -418,27 +263,10 @@ empty_port(struct rl_core *core, uint16_t port, bool died, uint64_t now_ns)
 
 		core->pass->port[port].ahead[vl] = (struct rl_pktq){ 0 };
 		while ((pkt = rl_pktq_pop(&q)) != NULL) {
-			if (died) {
-				core_forward(core, pkt, CORE_OLD, CORE_NO_PORT,
-					     now_ns);
-				continue;
-			}
 			core_lend(core, pkt);
 			core_wait(core, pkt, RL_WAIT_NOWAY, CORE_OLD, now_ns);
 		}
 	}
-}
-
-void
-core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns)
-{
-	struct core_pass_port *pp = &core->pass->port[port];
-
-	if (!core->passing)
-		return;
-	pp->dead = pp->dead || port_dark(core->port[port].state);
-	pp->sent = 0; /* if the link returns, tokens go again */
-	empty_port(core, port, true, now_ns);
 }
 
 void
@@ -459,31 +287,11 @@ core_pass_end(struct rl_core *core, const struct rl_fwd *fwd)
 		return;
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		if (fwd != ps->to->fwd)
-			empty_port(core, i, false, ps->now_ns);
+			core_pass_wait(core, i, ps->now_ns);
 		for (unsigned int vl = 0; vl < RL_VCS; vl++)
-			follow(core, i, vl);
+			core_pass_follow(core, i, vl);
 	}
 	core->passing = false;
-}
-
-void
-core_pass_tick(struct rl_core *core, uint64_t now_ns)
-{
-	struct core_pass *ps = core->pass;
-
-	ps->now_ns = now_ns;
-	if (!core->passing || !ps->begun)
-		return;
-	if (ps->stopped)
-		for (uint16_t i = 0; i < core->p.nports; i++)
-			empty_port(core, i, false, now_ns);
-	ps->again_ns = RL_NEVER;
-	if ((core->p.endpoint && !ps->go) || core_drains(core))
-		return;
-	if (send_tokens(core, now_ns))
-		rl_core_set_fwd(core, ps->to->fwd);
-	else
-		core_arm(core, ps->again_ns);
 }
 
 uint32_t

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "rl_core.h"
+#include "rl_fwd_pass.h"
 #include "rl_plant.h"
 #include "rl_seq.h"
 #include "rl_wait.h"
@@ -103,6 +104,25 @@ struct core_port {
 	uint32_t recent_n;
 } RL_ALIGNED(RL_CACHE_LINE);
 
+/* State of a port during the change. */
+struct core_pass_port {
+	uint8_t got;  /* bit per VL: its token has come in */
+	uint8_t sent; /* ... has left, or is queued ahead of new packets */
+	bool dead;    /* its link has died: no token will come */
+	struct rl_pktq ahead[RL_VCS]; /* by the new tables, behind tokens */
+};
+
+struct core_pass {
+	const struct rl_fwd_pass *to;
+	bool go;      /* its local endpoint, if any, uses the new tables */
+	bool begun;   /* tokens are under way */
+	bool stopped; /* no packet waits for tokens: core_pass_still() */
+	uint64_t again_ns;
+	uint64_t now_ns; /* of the last tick */
+	uint8_t wire[RL_FLIT_BYTES]; /* of a token */
+	struct core_pass_port port[];
+};
+
 struct rl_core {
 	struct rl_core_params p;
 	const struct rl_fwd *fwd;
@@ -145,48 +165,82 @@ struct rl_core {
 #define CORE_COUNT_N(core, name, n) ((core)->c[RL_CC_##name] += (n))
 #define CORE_NO_PORT UINT16_MAX
 
-/* core.c */
-void core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
-		  uint16_t looped_from, uint64_t now_ns);
+/* core_base.c */
+void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
+/** The room's budget holds the packet from now on. */
+void core_charge(struct rl_core *core, struct rl_flit *pkt);
+/** The same, if it has a credit. */
+void core_lend(struct rl_core *core, struct rl_flit *pkt);
+void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
+void core_event(struct rl_core *core, enum rl_core_event_type type,
+		uint16_t port, uint32_t packets, uint64_t now_ns);
+void core_arm(struct rl_core *core, uint64_t due_ns);
+
+/* core_send.c */
 enum core_verdict core_lookup(const struct rl_core *core,
 			      const struct rl_flit *pkt, uint16_t looped_from,
 			      struct rl_fwd_hop *hop, bool *rerouted);
-void core_send(struct rl_core *core, struct rl_flit *pkt,
-	       struct rl_fwd_hop hop, bool rerouted);
+void core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
+	       bool rerouted);
 /** There is no path to its destination, or no endpoint has its address. */
 void core_drop_no_path(struct rl_core *core, struct rl_flit *pkt,
 		       uint64_t now_ns);
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
-void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
+
+/* core_fence.c */
+void core_set_due(struct rl_core *core, struct core_port *cp, uint64_t due_ns);
+/** Restores wait for new fences, once all has been looked at. */
+void core_fence_again(struct rl_core *core, uint64_t now_ns);
+void core_fence_all(struct rl_core *core, uint64_t now_ns);
+bool core_fences_done(const struct rl_core *core, uint32_t gen);
+/** Whether traffic of a dead port is still being rerouted. */
+bool core_drains(const struct rl_core *core);
+
+/* core.c */
+void core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+		  uint16_t looped_from, uint64_t now_ns);
 
 /** A packet from a port. */
 void core_rx_one(struct rl_core *core, uint16_t port, struct rl_flit *pkt,
 		 uint64_t now_ns);
 
 /* core_wait.c */
+/**
+ * Waits at @p place. @return false: the packets that it was to join have been
+ * given up for it, and it has to look for a path of its own
+ */
+bool core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+	       enum core_age age, uint64_t now_ns);
+/** The same, unless it is to be discarded. */
+bool core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt,
+		       uint16_t place, enum core_age age, uint64_t now_ns);
+/** The only way out of the room, except for packets released with it. */
+struct rl_flit *core_wait_pop(struct rl_core *core, struct rl_wait_flow *f,
+			      bool *more);
+/** Gives up the oldest packet of a flow. @return whether more of it waits */
+bool core_wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
+		       enum rl_drop_reason why, uint64_t now_ns);
+bool core_wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
+		     uint16_t place);
+void core_wait_settle(struct rl_core *core, struct rl_wait_flow *f,
+		      uint16_t place, uint64_t now_ns);
+void core_wait_want_none(struct rl_core *core);
+
+/* core_look.c */
 /** The same as rl_core_set_fwd() with these tables, without reading them. */
 void core_set_ways(struct rl_core *core, const struct rl_fwd *fwd);
-void core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
-	       enum core_age age, uint64_t now_ns);
 /** Whether all that waits stays, wherever it goes. */
 bool core_all_stay(const struct rl_core *core);
-void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
 void core_look(struct rl_core *core, uint64_t now_ns);
 void core_watchdog(struct rl_core *core, uint64_t now_ns);
-
-/** Waits at @p place, unless it is to be discarded. */
-void core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt,
-		       uint16_t place, enum core_age age, uint64_t now_ns);
-/** Returns the credit of a packet and charges the room's budget. */
-void core_lend(struct rl_core *core, struct rl_flit *pkt);
 
 /* core_fair.c */
 size_t core_fair_bytes(void);
 unsigned int core_fair_quantum(const struct rl_link_cfg *cfg);
 /** Queues a packet behind those that may leave before it. */
-void core_fair_push(struct rl_core *core, struct core_port *cp,
-		    unsigned int vl, struct rl_flit *pkt);
+void core_fair_push(struct rl_core *core, struct core_port *cp, unsigned int vl,
+		    struct rl_flit *pkt);
 /** A packet leaves by the adaptive plane of @p cp: it counts for its sender. */
 void core_fair_charge(struct rl_core *core, const struct core_port *cp,
 		      const struct rl_flit *pkt);
@@ -214,24 +268,28 @@ enum core_adapt_state core_adapt_look(struct rl_core *core,
 
 /* core_pass.c */
 size_t core_pass_bytes(uint16_t nports);
-/** core_forward() while there are two tables. */
-void core_pass_forward(struct rl_core *core, struct rl_flit *pkt,
+/** core_forward() while there are two tables. @return as core_wait() */
+bool core_pass_forward(struct rl_core *core, struct rl_flit *pkt,
 		       enum core_age age, uint16_t looped_from,
 		       uint64_t now_ns);
 /** @return whether it was a token, which is then consumed */
 bool core_pass_token(struct rl_core *core, struct rl_flit *pkt,
 		     enum core_age age);
-/** Whether tokens are under way. */
-bool core_pass_stays(const struct rl_core *core);
-/** An egress is gone as a path: its link has died, or is being removed. */
-void core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns);
+/** Packets that waited for a token follow it. */
+void core_pass_follow(struct rl_core *core, uint16_t port, unsigned int vl);
+/** Those of @p port wait for a path instead. */
+void core_pass_wait(struct rl_core *core, uint16_t port, uint64_t now_ns);
 /** All are held: packets that wait for a token now wait for a path. */
 void core_pass_still(struct rl_core *core);
 /** From now on the tables @p fwd are the only ones. */
 void core_pass_end(struct rl_core *core, const struct rl_fwd *fwd);
-void core_pass_tick(struct rl_core *core, uint64_t now_ns);
 /** Flits of packets that wait for tokens. */
 uint32_t core_pass_flits(const struct rl_core *core);
+
+/* core_token.c */
+/** An egress is gone as a path: its link has died, or is being removed. */
+void core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns);
+void core_pass_tick(struct rl_core *core, uint64_t now_ns);
 
 /* core_stream.c */
 /** Open packets of a queue have moved to another one. */
@@ -247,18 +305,9 @@ void core_excise(struct rl_core *core, struct rl_flit *pkt);
 void core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
 		const struct rl_flit *pkt);
 void core_begun_end(struct rl_core *core, uint16_t port, unsigned int vl);
-void core_looped_open(struct rl_core *core, uint16_t port,
-		      struct rl_flit *pkt);
+void core_looped_open(struct rl_core *core, uint16_t port, struct rl_flit *pkt);
 void core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns);
 void core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt);
-
-/* core_failover.c */
-void core_event(struct rl_core *core, enum rl_core_event_type type,
-		uint16_t port, uint32_t packets, uint64_t now_ns);
-void core_arm(struct rl_core *core, uint64_t due_ns);
-void core_fence_all(struct rl_core *core, uint64_t now_ns);
-/** Whether traffic of a dead port is still being rerouted. */
-bool core_drains(const struct rl_core *core);
 
 /* core_dup.c */
 bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
@@ -289,6 +338,20 @@ core_joins(const struct rl_core *core, const struct rl_flit *pkt)
 	return pkt->in_vc == core->adapt_vl;
 }
 
+/* A bit for each VL that has tokens. */
+static inline uint8_t
+core_pass_vls(const struct core_pass *ps)
+{
+	return (uint8_t)((1u << ps->to->vls) - 1);
+}
+
+/* Whether tokens are under way. */
+static inline bool
+core_pass_stays(const struct rl_core *core)
+{
+	return core->passing && core->pass->begun;
+}
+
 /* Sets the plane on which a packet travels, by the present tables. */
 static inline void
 core_set_plane(const struct rl_core *core, struct rl_flit *pkt)
@@ -313,6 +376,24 @@ core_enqueue(struct rl_core *core, struct core_port *cp, unsigned int vl,
 	else
 		core_fair_push(core, cp, vl, pkt);
 	cp->qmask |= 1u << vl;
+}
+
+/* Queues a packet for an egress on the VL that the table gives. */
+static inline void
+core_queue(struct rl_core *core, struct rl_flit *pkt, unsigned int port,
+	   unsigned int plane)
+{
+	struct core_port *cp = &core->port[port];
+	const bool in_here = pkt->in_port >= core->p.nports ||
+			     core_joins(core, pkt);
+	const uint16_t in = in_here ? core->p.nports : pkt->in_port;
+	const uint8_t vl =
+		rl_fwd_vl(core->fwd, plane, in, (uint16_t)port, pkt->sl);
+
+	RL_DASSERT(vl < RL_VCS);
+	pkt->vc = vl;
+	core_enqueue(core, cp, vl, pkt);
+	core_stream_queued(core, &cp->q[vl], pkt);
 }
 
 #endif /* RL_CORE_PRIV_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Into the waiting room, out of it, and given up there. wait.c explains how the
- * room works.
+ * Into the waiting room, and given up there. core_look.c leads out of it, and
+ * wait.c explains how it works.
  *
  * A packet that enters returns its input credit and is charged to the room's
  * budget until it leaves the core, so waiting packets take nothing from packets
@@ -22,16 +22,9 @@
 
 #include "core_priv.h"
 
-/* Packets that one call looks up. */
-#define CORE_LOOKS 256
-/* Of one flow, before the next flow's turn. */
-#define CORE_LOOKS_FLOW 32
-/* Expired packets that one call gives up. */
-#define CORE_GIVE_UPS 256
-
 /* The only way out of the room, except for packets released with it. */
-static struct rl_flit *
-wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
+struct rl_flit *
+core_wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
 {
 	struct rl_flit *pkt = rl_wait_pop(core->wait, f, more);
 
@@ -40,12 +33,12 @@ wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
 }
 
 /* Gives up the oldest packet of a flow. @return whether more of it waits */
-static bool
-wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
-	     enum rl_drop_reason why, uint64_t now_ns)
+bool
+core_wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
+		  enum rl_drop_reason why, uint64_t now_ns)
 {
 	bool more;
-	struct rl_flit *pkt = wait_pop(core, f, &more);
+	struct rl_flit *pkt = core_wait_pop(core, f, &more);
 
 	if (core_closed(pkt)) { /* counted when it was closed */
 		core_free_credit(core, pkt);
@@ -108,35 +101,11 @@ wait_afford(struct rl_core *core, uint32_t flits, uint64_t now_ns)
 		if (f == NULL || flits > core->wait->p.budget_flits)
 			return false;
 		CORE_COUNT(core, evicted_packets);
-		if (wait_give_up(core, f, wait_no_room(core, now_ns), now_ns))
+		if (core_wait_give_up(core, f, wait_no_room(core, now_ns),
+				      now_ns))
 			wait_look_heir(core, f, now_ns);
 	}
 	return true;
-}
-
-/* From now on the room's budget holds the packet. */
-static void
-wait_lend(struct rl_core *core, struct rl_flit *pkt)
-{
-	if (!RL_PLANTED(WAIT_CREDIT))
-		core_free_credit(core, pkt);
-	pkt->flags |= RL_FF_LENT;
-	rl_wait_lend(core->wait, pkt->pkt_flits);
-}
-
-void
-core_lend(struct rl_core *core, struct rl_flit *pkt)
-{
-	if (pkt->flags & RL_FF_CREDIT)
-		wait_lend(core, pkt);
-}
-
-void
-core_rest_lend(struct rl_core *core, struct rl_flit *pkt)
-{
-	if ((pkt->flags & RL_FF_CREDIT) &&
-	    rl_wait_affords(core->wait, pkt->pkt_flits))
-		wait_lend(core, pkt);
 }
 
 static void
@@ -167,8 +136,8 @@ wait_want(struct rl_core *core)
 }
 
 /* Every packet has a path again. */
-static void
-wait_want_none(struct rl_core *core)
+void
+core_wait_want_none(struct rl_core *core)
 {
 	if (rl_wait_at(core->wait, RL_WAIT_NOWAY)->packets != 0)
 		return;
@@ -180,11 +149,14 @@ wait_want_none(struct rl_core *core)
 		rl_shared_write(&core->port[i].shared->wanted, 0);
 }
 
-/*
- * A packet with a credit wants to wait. @return whether it may; otherwise it
- * has been disposed of
- */
-static bool
+enum wait_verdict {
+	WAIT_IN,
+	WAIT_ALONE, /* the packets that it was to join are gone */
+	WAIT_OUT,   /* it was dropped */
+};
+
+/* A packet with a credit wants to wait. */
+static enum wait_verdict
 wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	   uint64_t now_ns)
 {
@@ -192,28 +164,26 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	bool joins, fits;
 
 	if (rl_likely(rl_wait_affords(w, pkt->pkt_flits))) {
-		wait_lend(core, pkt);
-		return true;
+		core_charge(core, pkt);
+		return WAIT_IN;
 	}
 	if (pkt->in_port == RL_PORT_NONE)
-		return true; /* it only holds up its own endpoint */
+		return WAIT_IN; /* it only holds up its own endpoint */
 	joins = rl_wait_find(w, pkt) != NULL;
 	fits = wait_afford(core, pkt->pkt_flits, now_ns);
-	if (joins && rl_wait_find(w, pkt) == NULL) {
-		/* the packet it was to join is gone: look up its own path */
-		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
-		return false;
-	}
+	if (joins && rl_wait_find(w, pkt) == NULL)
+		return WAIT_ALONE;
 	if (fits) {
-		wait_lend(core, pkt);
+		core_charge(core, pkt);
 	} else if (place == RL_WAIT_NOWAY) {
 		const enum rl_drop_reason why = wait_no_room(core, now_ns);
 
 		CORE_COUNT(core, evicted_packets);
 		CORE_COUNT_N(core, drop_no_path, why == RL_DROP_NO_PATH);
 		core_drop(core, pkt, why, now_ns);
+		return WAIT_OUT;
 	}
-	return fits || place != RL_WAIT_NOWAY;
+	return WAIT_IN;
 }
 
 /*
@@ -221,9 +191,9 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
  * fabric, or a flow, is being quiesced. Its source waits for news of it; all
  * data ahead of it waits here, too, or has gone on.
  */
-static bool
-wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
-	   uint16_t place)
+bool
+core_wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
+		uint16_t place)
 {
 	return rl_unlikely(core->still) && place == RL_WAIT_NOWAY &&
 	       pkt->class == RL_CLASS_CTRL && rl_flit_tag(pkt->wire) != 0 &&
@@ -248,8 +218,8 @@ wait_find_record(struct rl_core *core, const struct rl_flit *pkt,
 	oldest = rl_wait_oldest(core->wait);
 	for (more = oldest != NULL; more;) {
 		CORE_COUNT(core, evicted_packets);
-		more = wait_give_up(core, oldest,
-				    wait_no_room(core, now_ns), now_ns);
+		more = core_wait_give_up(core, oldest,
+					 wait_no_room(core, now_ns), now_ns);
 	}
 }
 
@@ -267,21 +237,25 @@ wait_place(const struct rl_core *core, uint16_t port)
 	return port;
 }
 
-void
+bool
 core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	  enum core_age age, uint64_t now_ns)
 {
+	enum wait_verdict v;
+
 	place = wait_place(core, place);
-	if (wait_probe(core, pkt, place)) {
+	if (core_wait_probe(core, pkt, place)) {
 		CORE_COUNT(core, drop_astray);
 		core_drop(core, pkt, RL_DROP_ASTRAY, now_ns);
-		return;
+		return true;
 	}
 	if (pkt->flags & RL_FF_CREDIT) {
-		if (!wait_admit(core, pkt, place, now_ns))
-			return;
+		v = wait_admit(core, pkt, place, now_ns);
+		if (rl_unlikely(v != WAIT_IN))
+			return v == WAIT_OUT;
 	} else if (!(pkt->flags & RL_FF_LENT)) {
-		wait_lend(core, pkt); /* it looped: it has no credit to keep */
+		/* it looped: it has no credit to keep */
+		core_charge(core, pkt);
 	}
 	wait_find_record(core, pkt, now_ns);
 	core->kept += (pkt->flags & RL_FF_CREDIT) != 0;
@@ -294,6 +268,7 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	rl_wait_put(core->wait, pkt, place, age == CORE_OLD, now_ns);
 	core_stream_wait(core, pkt);
 	core_arm(core, rl_wait_due(core->wait));
+	return true;
 }
 
 /*
@@ -310,7 +285,7 @@ core_init_discards(const struct rl_core *core, enum core_age age,
 	       (s == RL_EGRESS_TRAIN || s == RL_EGRESS_DEAD);
 }
 
-void
+bool
 core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 		  enum core_age age, uint64_t now_ns)
 {
@@ -321,9 +296,9 @@ core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	if (core_init_discards(core, age, s)) {
 		CORE_COUNT(core, drop_init);
 		core_drop(core, pkt, RL_DROP_INIT, now_ns);
-		return;
+		return true;
 	}
-	core_wait(core, pkt, place, age, now_ns);
+	return core_wait(core, pkt, place, age, now_ns);
 }
 
 /*
@@ -345,7 +320,7 @@ wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
 		if (!(pkt->flags & RL_FF_CREDIT) ||
 		    pkt->in_port == RL_PORT_NONE)
 			continue;
-		wait_lend(core, pkt);
+		core_charge(core, pkt);
 		core->kept--;
 		lent = true;
 	}
@@ -353,12 +328,14 @@ wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
 		wait_afford(core, 0, now_ns);
 }
 
-static void
-wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
-	    uint64_t now_ns)
+void
+core_wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
+		 uint64_t now_ns)
 {
-	const bool lost = place == RL_WAIT_NOWAY && f->place != place;
+	bool lost;
 
+	place = wait_place(core, place);
+	lost = place == RL_WAIT_NOWAY && f->place != place;
 	if (place == RL_WAIT_NOWAY)
 		wait_want(core);
 	rl_wait_settle(core->wait, f, place, now_ns);
@@ -366,234 +343,4 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 		CORE_COUNT_N(core, stranded_packets, f->packets);
 		wait_return_credits(core, f, now_ns);
 	}
-}
-
-/*
- * A quiesced fabric is only at rest while waiting packets stay: packets would go
- * by tables that other devices do not have yet, and the mix of both is not
- * proven.
- */
-bool
-core_all_stay(const struct rl_core *core)
-{
-	return core_pass_stays(core) ||
-	       (core->still && core->swapped && !RL_PLANTED(ROOM_RESTLESS));
-}
-
-/* Whether a flow must not move now. */
-static bool
-wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
-{
-	return core_all_stay(core) ||
-	       (core->still && f->place == RL_WAIT_NOWAY &&
-		!RL_PLANTED(ROOM_RESTLESS));
-}
-
-/*
- * Whether new tables lead a packet only back where it came from, or know its
- * destination but not on the packet's plane. Its detour ends here, and it would
- * wait in vain. Its source has a path: with retry it sends the packet again at
- * once, and does not call the destination unreachable.
- */
-static bool
-wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
-	    enum core_verdict v)
-{
-	const struct rl_fwd *fwd = core->fwd;
-	struct rl_fwd_entry e;
-	bool astray = false;
-
-	if (!core->fresh || pkt->dst >= fwd->ndst ||
-	    (v != CORE_STRAND && v != CORE_NO_PATH))
-		return false;
-	e = rl_fwd_lookup(fwd, pkt->plane, pkt->dst);
-	for (unsigned int i = 0; v == CORE_STRAND && i < RL_FWD_ALTS; i++)
-		astray = astray ||
-			 (e.hop[i].port == pkt->in_port &&
-			  pkt->in_port < core->p.nports &&
-			  core->port[pkt->in_port].state != RL_EGRESS_DEAD);
-	for (unsigned int i = 0; v == CORE_NO_PATH && i < fwd->nplanes; i++)
-		astray = astray || rl_fwd_lookup(fwd, i, pkt->dst)
-					   .hop[0].port != RL_FWD_PORT_NONE;
-	return astray && !RL_PLANTED(ROOM_ASTRAY);
-}
-
-/* Whether the adaptive plane takes on the oldest packet of a flow. */
-static bool
-wait_adapt(struct rl_core *core, struct rl_wait_flow *f, bool *more,
-	   uint64_t now_ns)
-{
-	enum core_adapt_state plane;
-
-	if (core_closed(f->head))
-		return false;
-	plane = core_adapt_look(core, f->head, now_ns);
-	if (plane == CORE_ADAPT_FULL && f->place == RL_WAIT_NOWAY)
-		rl_wait_renew(core->wait, f, now_ns);
-	if (plane != CORE_ADAPT_ROOM)
-		return false;
-	CORE_COUNT(core, released_packets);
-	core_adapt(core, wait_pop(core, f, more));
-	return true;
-}
-
-/*
- * Sends the oldest packets of a flow, as long as they have a path. @return
- * steps made
- */
-static unsigned int
-wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
-{
-	bool more = true;
-	unsigned int n = 0;
-
-	while (more && n < CORE_LOOKS_FLOW) {
-		struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
-		struct rl_flit *pkt = f->head;
-		enum core_verdict v = CORE_NO_PATH;
-		bool rerouted = false;
-
-		n++;
-		if (wait_probe(core, pkt, f->place)) {
-			more = f->packets > 1;
-			wait_give_up(core, f, RL_DROP_ASTRAY, now_ns);
-			continue;
-		}
-		if (wait_stays(core, f)) {
-			rl_wait_settle(core->wait, f, f->place, now_ns);
-			return n;
-		}
-		__builtin_prefetch(rl_wait_next_of(pkt));
-		if (rl_unlikely(core->adapt_vl != RL_VCS) &&
-		    wait_adapt(core, f, &more, now_ns))
-			continue;
-		if (!core_closed(pkt)) {
-			core_set_plane(core, pkt);
-			v = core_lookup(core, pkt, CORE_NO_PORT, &hop,
-					&rerouted);
-		}
-		if (wait_astray(core, pkt, v)) {
-			more = f->packets > 1;
-			wait_give_up(core, f, RL_DROP_ASTRAY, now_ns);
-			continue;
-		}
-		if (v == CORE_HOLD || v == CORE_STRAND) {
-			wait_settle(core, f,
-				    v == CORE_HOLD ? wait_place(core, hop.port)
-						   : RL_WAIT_NOWAY,
-				    now_ns);
-			return n;
-		}
-		if (v == CORE_NO_PATH) {
-			more = f->packets > 1;
-			wait_give_up(core, f, RL_DROP_NO_PATH, now_ns);
-			continue;
-		}
-		pkt = wait_pop(core, f, &more);
-		CORE_COUNT(core, released_packets);
-		if (RL_PLANTED(HOLD_LOST)) {
-			core_free_credit(core, pkt);
-			rl_packet_put(core->p.cache, pkt);
-			continue;
-		}
-		core_send(core, pkt, hop, rerouted);
-	}
-	if (more)
-		rl_wait_later(core->wait, f);
-	return n;
-}
-
-void
-core_look(struct rl_core *core, uint64_t now_ns)
-{
-	struct rl_wait_flow *f;
-	unsigned int n = 0;
-
-	while ((f = rl_wait_look(core->wait)) != NULL) {
-		if (n >= CORE_LOOKS) {
-			core_arm(core, now_ns);
-			return;
-		}
-		n += wait_look_flow(core, f, now_ns);
-	}
-	core->fresh = false;
-	wait_want_none(core);
-	if (core->fence_owed)
-		core_fence_all(core, now_ns);
-}
-
-/* Gives up, and reports, packets that have waited too long [DRL-7]. */
-void
-core_watchdog(struct rl_core *core, uint64_t now_ns)
-{
-	struct rl_wait_flow *f;
-	unsigned int n = 0;
-
-	if (now_ns < rl_wait_due(core->wait) ||
-	    rl_wait_look(core->wait) != NULL)
-		return;
-	while (n < CORE_GIVE_UPS &&
-	       (f = rl_wait_expired(core->wait, now_ns)) != NULL) {
-		n++;
-		wait_give_up(core, f,
-			     f->place == RL_WAIT_NOWAY ? RL_DROP_NO_PATH
-						       : RL_DROP_WATCHDOG,
-			     now_ns);
-	}
-	if (n != 0) {
-		core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT, n, now_ns);
-		/* packets that joined those may have a path that they lacked */
-		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
-		core_arm(core, 0);
-	}
-	wait_want_none(core);
-}
-
-void
-core_set_ways(struct rl_core *core, const struct rl_fwd *fwd)
-{
-	core_pass_end(core, fwd);
-	core->fwd = fwd;
-	core->ways++;
-	core->fresh = true;
-	core->swapped = core->still;
-	rl_wait_look_all(core->wait);
-	core_arm(core, 0);
-}
-
-void
-rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
-{
-	core_set_ways(core, fwd);
-	core->adapt_vl = rl_fwd_adapt_vl(fwd);
-}
-
-void
-rl_core_await_routes(struct rl_core *core, uint64_t until_ns)
-{
-	const bool less = until_ns < core->await_ns;
-
-	core->await_ns = until_ns;
-	if (core->still)
-		return;
-	rl_wait_await(core->wait, until_ns);
-	if (less) { /* waiting packets have another deadline */
-		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
-		core_arm(core, 0);
-	}
-}
-
-void
-rl_core_still(struct rl_core *core, bool on)
-{
-	if (core->still == on)
-		return;
-	core->fresh = core->swapped;
-	core->still = on;
-	core->swapped = false;
-	rl_wait_await(core->wait, on ? RL_NEVER : core->await_ns);
-	if (on)
-		core_pass_still(core);
-	rl_wait_look_all(core->wait);
-	core_arm(core, 0);
 }

@@ -235,11 +235,13 @@ def an_endpoint_without_a_way_is_an_alarm_with_its_name():
     with Box() as box:
         run, got = ask(box, "wait up", "start", "wait 20ms", "link s1-e1 down",
                        "wait 1500ms", "show alarms json", config=config,
-                       args=("--load", "0.01"))
+                       args=("--load", "0.1"))
+    # a slow machine may have had nothing under way when the link was cut
+    given_up = run.report["reported_packets"] > 0
     for alarms in (got[0]["alarms"], run.report["alarms"]):
         seen = {(a["alarm"], a["where"]): a["since_ns"] for a in alarms}
         assert ("link-down", "link s1-e1") in seen, seen
-        assert ("giving-up", "traffic") in seen, seen
+        assert (("giving-up", "traffic") in seen) == given_up, seen
         # the worst come first
         assert alarms[0]["alarm"] == "unreachable", alarms
         for u in run.report["unreachable"]:
