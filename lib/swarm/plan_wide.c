@@ -83,8 +83,9 @@ wide_vcs(struct rl_swarm_plan *plan, struct rl_prng *prng)
 {
 	const uint32_t need = plan->route->vls + plan->route->detour_vls;
 
-	/* new routes may need more than the old ones */
-	if (plan->controller || plan->cfg.levels != 1 || need >= RL_VCS)
+	/* new routes may need more than the old ones; a plane has the last VL */
+	if (plan->controller || plan->cfg.levels != 1 ||
+	    plan->route->adapts || need >= RL_VCS)
 		return 0;
 	plan->cfg.link.vcs = (uint32_t)rl_prng_range(prng, need, RL_VCS - 1);
 	memset(plan->cfg.link.vc_weights, 0,

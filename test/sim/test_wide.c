@@ -145,6 +145,30 @@ each_dimension_comes_up_in_its_share_and_plans_stay_sound(void **state)
 			SEEDS * 35 / 100);
 }
 
+/* Without its VL no packet would ever leave a source. */
+static void
+a_plane_keeps_its_vl(void **state)
+{
+	static const char text[] =
+		"fabric: { topology = \"torus\"; dims = [3, 3]; };\n"
+		"routing: { adaptive = true; };\n";
+	static struct rl_swarm_plan p;
+	struct rl_swarm_shares vcs;
+	char err[1024];
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("t", text, strlen(text), &p.cfg,
+					     err, sizeof(err)), 0);
+	assert_int_equal(rl_route_setup(&p.cfg.topo, NULL, RL_VCS,
+					rl_config_levels(&p.cfg), &p.route,
+					err), 0);
+	assert_true(p.route->adapts);
+	assert_int_equal(rl_swarm_wide_parse("vcs=100", &vcs), 0);
+	assert_int_equal(rl_swarm_plan_widen(&p, 4, &vcs), 0);
+	assert_int_equal(p.cfg.link.vcs, RL_VCS);
+	rl_swarm_plan_free(&p);
+}
+
 /* Keepalives that come less often than the other end asks for. */
 static void
 a_healthy_link_that_dies_fails_the_run(void **state)
@@ -182,6 +206,7 @@ main(void)
 		cmocka_unit_test(dimensions_are_named_with_their_shares),
 		cmocka_unit_test(a_swarm_that_is_not_wide_is_the_plain_one),
 		cmocka_unit_test(each_dimension_comes_up_in_its_share_and_plans_stay_sound),
+		cmocka_unit_test(a_plane_keeps_its_vl),
 		cmocka_unit_test(a_healthy_link_that_dies_fails_the_run),
 	};
 
