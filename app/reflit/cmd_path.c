@@ -95,6 +95,7 @@ cmd_show_path(struct app *app, const char *const arg[])
 	uint32_t src = 0, dst = 0;
 	struct at at;
 	unsigned int hops = 0;
+	bool adaptive;
 	uint16_t id;
 
 	if (command_find_endpoint(app, arg[0], &src) != 0 ||
@@ -111,6 +112,10 @@ cmd_show_path(struct app *app, const char *const arg[])
 	facts_set(&app->facts, "{from} to {to}, SL {sl}\n",
 		  FACTS(FACT_T("from", arg[0]), FACT_T("to", arg[1]),
 			FACT_N("sl", at.sl)));
+	adaptive = rl_fwd_adapt_vl(app_fwd(app, src)) < RL_VCS;
+	facts_set(&app->facts,
+		  adaptive ? "  where the adaptive plane has no room:\n" : "",
+		  FACTS(FACT_B("adaptive", adaptive)));
 	facts_list(&app->facts, "hops");
 	while (at.dev != dst && hops < RL_HOPS_MAX) {
 		if (!step(app, &at, id))

@@ -310,12 +310,14 @@ cmd_show_fabric(struct app *app, RL_UNUSED const char *const arg[])
 
 	facts_set(&app->facts,
 		  "{devices} devices, {endpoints} endpoints, {link_count} links; "
-		  "engine {engine}, {vls} VLs and {detour_vls} for detours\n",
+		  "engine {engine}, {vls} VLs and {detour_vls} for detours",
 		  FACTS(FACT_N("devices", t->ndev), FACT_N("endpoints", t->nep),
 			FACT_N("link_count", t->nlink),
 			FACT_T("engine", app->route->engine),
 			FACT_N("vls", app->route->vls),
 			FACT_N("detour_vls", app->route->detour_vls)));
+	facts_set(&app->facts, app->route->adapts ? ", adaptive plane\n" : "\n",
+		  FACTS(FACT_B("adaptive", app->route->adapts)));
 	if (facts_text(&app->facts))
 		draw_fabric(app);
 	facts_list(&app->facts, "links");

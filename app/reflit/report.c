@@ -306,6 +306,7 @@ report_json(struct app *app, const char *path)
 	set(o, "unrecorded_packets", app->unsaid.drops);
 	set(o, "lost_drop_notices", app->unsaid.notices);
 	set(o, "failed_commands", app->failed_commands);
+	json_object_set_new(o, "adaptive", json_boolean(app->route->adapts));
 	json_object_set_new(o, "codec",
 			    json_string(rl_isa_name(rl_codec_isa(
 				    app->host.fabric.codec))));

@@ -179,7 +179,7 @@ judge_adaptive(struct route_app *app)
 		       (unsigned long long)(joins - lost),
 		       (unsigned long long)joins,
 		       rep->cycle_len == 0 ? "0" : "found");
-	if (ret != 0 || !app->route->adapts)
+	if (ret != 0 || (!app->route->adapts && app->cfg.adaptive_given))
 		app->status = EXIT_BROKEN;
 	if (rep != NULL && rep->cycle_len != 0)
 		judge_print_cycle(&app->cfg.topo, rep);

@@ -135,7 +135,8 @@ accept(struct route_app *app)
 	busy_end();
 	if (ret == -EHOSTUNREACH)
 		return refused(app, err);
-	if (ret == 0 && app->route->adaptive && !app->route->adapts)
+	if (ret == 0 && app->cfg.adaptive_given && app->route->adaptive &&
+	    !app->route->adapts)
 		return refused(app, app->route->plain_why);
 	if (ret != 0)
 		return say_error(EXIT_BROKEN, "reflit-route: %s\n", err);

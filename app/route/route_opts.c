@@ -194,15 +194,17 @@ struct rl_route_params
 route_params(const struct route_app *app)
 {
 	const struct rl_config *cfg = &app->cfg;
+	const struct route_opts *o = &app->opt;
 	const unsigned int vls = cfg->vls < cfg->link.vcs ? cfg->vls :
 							    cfg->link.vcs;
 
 	return (struct rl_route_params){
-		.engine = app->opt.engine != NULL ? app->opt.engine :
-						    cfg->engine,
-		.max_vls = app->opt.vls != 0 ? app->opt.vls :
-					       vls / cfg->levels,
-		.qos_levels = app->opt.qos_levels,
-		.adaptive = cfg->adaptive,
+		.engine = o->engine != NULL ? o->engine : cfg->engine,
+		.max_vls = o->vls != 0 ? o->vls : vls / cfg->levels,
+		.qos_levels = o->qos_levels,
+		.adaptive = cfg->adaptive &&
+			    (cfg->adaptive_given ||
+			     (o->engine == NULL && o->vls == 0 &&
+			      o->qos_levels == 1)),
 	};
 }

@@ -95,6 +95,8 @@ report_json(const struct setup *s, const struct options *o,
 	counter_sums_json(root, &out->counters);
 	if (out->parts != NULL)
 		(void)json_object_update(root, out->parts);
+	json_object_set_new(root, "adaptive",
+			    json_boolean(s->plan.route->adapts));
 	json_object_set_new(root, "at_rest", json_boolean(out->at_rest));
 	json_object_set_new(root, "interrupted",
 			    json_boolean(out->interrupted));

@@ -37,13 +37,12 @@ static int
 set_routes(struct rl_swarm_plan *plan, const struct options *o)
 {
 	const struct rl_config *cfg = &plan->cfg;
-	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
 	const unsigned int vls = rl_min_u32(cfg->vls, cfg->link.vcs);
 	char err[RL_ERR_MAX];
 	int ret;
 
 	busy_begin("computing the tables", o->progress);
-	ret = rl_route_setup(&cfg->topo, engine, vls, rl_config_levels(cfg),
+	ret = rl_route_setup(&cfg->topo, cfg->engine, vls, rl_config_levels(cfg),
 			     &plan->route, err);
 	busy_end();
 	if (ret == -EHOSTUNREACH) {
@@ -216,6 +215,10 @@ set_up(struct setup *s, const struct options *o)
 
 	if (set_profile(&s->plan.cfg, o->profile) != 0)
 		return EXIT_UNUSABLE;
+	if (o->engine != NULL)
+		snprintf(s->plan.cfg.engine, sizeof(s->plan.cfg.engine), "%s",
+			 o->engine);
+	rl_config_choose_paths(&s->plan.cfg);
 	s->plan.seed = o->seed;
 	set_wire(&s->plan, o);
 	if (o->pcap != NULL && trace_read(s, o->pcap, err, sizeof(err)) != 0)

@@ -33,6 +33,9 @@ __lsan_default_suppressions(void)
 }
 #endif
 
+/* The plane is proven anew after each change: in tenths of a second so far. */
+#define ADAPTIVE_SWITCHES 256
+
 /* libconfig's error, with what it leaves out. */
 static int
 parse_error(struct cfg_ctx *c, const config_t *lc)
@@ -266,38 +269,89 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	return ret;
 }
 
-/* What the other groups must say for an adaptive plane. Left out, endpoint.order
-   follows it. */
+/* Why an adaptive plane does not go with the rest, or NULL. @p buf: RL_ERR_MAX
+   bytes. */
+static const char *
+adaptive_refused(const struct rl_config *cfg, char *buf)
+{
+	struct rl_ep_cfg ep = cfg->endpoint;
+	const char *key;
+
+	if (cfg->order_given && ep.order != RL_ORDER_ENDPOINT)
+		return "a flow's packets take many paths; set endpoint.order = "
+		       "\"endpoint\"";
+	if (cfg->link.switching == RL_CUT_THROUGH)
+		return "a packet must be here as a whole before it may leave "
+		       "the plane; set link.switching = \"store-and-forward\"";
+	if (cfg->levels > 1)
+		return "there is one service level; set routing.levels = 1";
+	if (rl_min_u32(cfg->vls, cfg->link.vcs) < 2)
+		return "the plane needs a VL of its own; raise routing.vls or "
+		       "link.vcs";
+	ep.order = RL_ORDER_ENDPOINT;
+	return rl_ep_cfg_check(&ep, buf, RL_ERR_MAX, &key) != 0 ? buf : NULL;
+}
+
+/* Whether an adaptive plane carries more than the tables, whatever the traffic:
+   all that is long are rings, at least two of them (docs/load.md). */
+static bool
+adaptive_serves(const struct rl_config *cfg)
+{
+	const struct rl_topo_spec *s = &cfg->topo.spec;
+	unsigned int rings = 0;
+
+	if ((s->kind != RL_TOPO_TORUS && s->kind != RL_TOPO_MESH) ||
+	    cfg->topo.ndev - cfg->topo.nep > ADAPTIVE_SWITCHES ||
+	    cfg->engine[0] != '\0' || cfg->order_given || !cfg->link.retry ||
+	    rl_min_u32(cfg->vls, cfg->link.vcs) < RL_VCS)
+		return false;
+	for (unsigned int d = 0; d < s->ndims; d++) {
+		if (s->dims[d] > 2 && !s->wrap[d])
+			return false;
+		rings += s->wrap[d];
+	}
+	return rings > 1;
+}
+
+void
+rl_config_choose_paths(struct rl_config *cfg)
+{
+	char buf[RL_ERR_MAX];
+
+	if (!cfg->adaptive_given)
+		cfg->adaptive = adaptive_serves(cfg) &&
+				adaptive_refused(cfg, buf) == NULL;
+	if (!cfg->order_given)
+		cfg->endpoint.order = cfg->adaptive ? RL_ORDER_ENDPOINT
+						    : RL_ORDER_PATH;
+}
+
+/* A key as the file has it, or NULL. */
+static const config_setting_t *
+given(const config_setting_t *root, const char *group, const char *name)
+{
+	const config_setting_t *s = config_setting_get_member(root, group);
+
+	return s == NULL ? NULL : config_setting_get_member(s, name);
+}
+
+/* After all groups that an adaptive plane must go with. */
 static int
 read_adaptive(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
 {
-	const config_setting_t *s = config_setting_get_member(root, "routing");
-	const config_setting_t *ep = config_setting_get_member(root, "endpoint");
-	const char *why = NULL, *key;
+	const config_setting_t *s = given(root, "routing", "adaptive");
+	const char *why = NULL;
 	char buf[RL_ERR_MAX];
 
-	if (!cfg->adaptive)
-		return 0;
-	if (ep == NULL || config_setting_get_member(ep, "order") == NULL)
-		cfg->endpoint.order = RL_ORDER_ENDPOINT;
-	if (cfg->endpoint.order != RL_ORDER_ENDPOINT)
-		why = "a flow's packets take many paths; set endpoint.order = "
-		      "\"endpoint\"";
-	else if (cfg->link.switching == RL_CUT_THROUGH)
-		why = "a packet must be here as a whole before it may leave the "
-		      "plane; set link.switching = \"store-and-forward\"";
-	else if (cfg->levels > 1)
-		why = "there is one service level; set routing.levels = 1";
-	else if (rl_min_u32(cfg->vls, cfg->link.vcs) < 2)
-		why = "the plane needs a VL of its own; raise routing.vls or "
-		      "link.vcs";
-	else if (rl_ep_cfg_check(&cfg->endpoint, buf, sizeof(buf), &key) != 0)
-		why = buf;
-	if (why == NULL)
-		return 0;
-	return cfg_error_at(c, config_setting_get_member(s, "adaptive"),
-			    "routing.adaptive: %s", why);
+	cfg->adaptive_given = s != NULL;
+	cfg->order_given = given(root, "endpoint", "order") != NULL;
+	if (cfg->adaptive)
+		why = adaptive_refused(cfg, buf);
+	if (why != NULL)
+		return cfg_error_at(c, s, "routing.adaptive: %s", why);
+	rl_config_choose_paths(cfg);
+	return 0;
 }
 
 /* All groups. The fabric comes before groups that name its endpoints. */

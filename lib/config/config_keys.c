@@ -220,8 +220,8 @@ static const struct rl_config_key keys[] = {
 	FIELD("routing", rl_config, vls, "VLs", 1, RL_VCS, "8",
 	      "virtual lanes that the engine may use"),
 	{.group = "routing", .name = "adaptive", .type = RL_KEY_BOOL, .unit = "",
-	 .def = "false", .meaning = "any shortest way that has room, the "
-		 "engine's if none has", AT(rl_config, adaptive)},
+	 .def = "on tori, see below", .meaning = "any shortest way that has "
+		 "room, the engine's if none has", AT(rl_config, adaptive)},
 	FIELD("routing", rl_config, levels, "levels", 1, RL_VCS, "1",
 	      "service levels with VLs of their own: 1, 2, 4 or 8; a flow's "
 	      "class of service modulo this chooses"),

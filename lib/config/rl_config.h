@@ -100,6 +100,8 @@ struct rl_config {
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
 	uint16_t levels;	    /**< service levels, default 1 */
 	bool adaptive;		    /**< an adaptive plane (rl_fwd.h) */
+	bool adaptive_given;	    /**< the file says so, or that there is none */
+	bool order_given;	    /**< the file says endpoint.order */
 	struct rl_link_cfg link;
 	char *key_file; /**< of `link`; NULL: wires have no key */
 	uint32_t key_file_line;
@@ -257,12 +259,20 @@ char *rl_config_key_text(const struct rl_config_key *key, const void *base,
 char *rl_config_key_range(const struct rl_config_key *key, char *buf,
 			  size_t len);
 
-/** Any thread. The service levels of rl_route_setup(); 0: one, and an adaptive
-    plane. */
+/**
+ * Any thread. Chooses routing.adaptive and endpoint.order where the file leaves
+ * them out. Readers have called it; whoever then changes the engine or the
+ * endpoints of @p cfg calls it again.
+ */
+void rl_config_choose_paths(struct rl_config *cfg);
+
+/** Any thread. The service levels of rl_route_setup(), or, for one and an
+    adaptive plane, RL_ROUTE_ADAPTIVE if the file asks for it, else
+    RL_ROUTE_MAY_ADAPT. */
 static inline unsigned int
 rl_config_levels(const struct rl_config *cfg)
 {
-	return cfg->adaptive ? 0 : cfg->levels;
+	return !cfg->adaptive ? cfg->levels : cfg->adaptive_given ? 0 : 16;
 }
 
 #endif /* RL_CONFIG_H */

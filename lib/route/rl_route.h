@@ -131,6 +131,8 @@ int rl_route_setup(const struct rl_topo *topo, const char *engine,
 /** In place of the service levels of rl_route_setup(): one, and an adaptive
     plane on the last VL, refused with the reason if it cannot be proven. */
 #define RL_ROUTE_ADAPTIVE 0u
+/** The same, but if it cannot be proven, the tables alone serve. */
+#define RL_ROUTE_MAY_ADAPT 16u
 
 /** Parameters of a route, with defaults in rl_route_compute(). */
 struct rl_route_params {

@@ -211,7 +211,7 @@ setup_compute(const struct rl_topo *topo, const char *engine,
 		.engine = engine, .max_vls = max_vls, .qos_levels = 1,
 		.adaptive = true};
 
-	if (levels != RL_ROUTE_ADAPTIVE)
+	if (levels != RL_ROUTE_ADAPTIVE && levels != RL_ROUTE_MAY_ADAPT)
 		return rl_route_compute_levels(topo, engine, max_vls, levels,
 					       out, err);
 	return rl_route_compute_with(topo, &params, out, err);
@@ -227,7 +227,7 @@ rl_route_setup(const struct rl_topo *topo, const char *engine,
 	if (ret != 0)
 		return ret;
 	ret = rl_route_accept(*out, topo, NULL, err);
-	if (ret == 0 && (*out)->adaptive && !(*out)->adapts) {
+	if (ret == 0 && levels == RL_ROUTE_ADAPTIVE && !(*out)->adapts) {
 		snprintf(err, RL_ERR_MAX, "%s", (*out)->plain_why);
 		ret = -EHOSTUNREACH;
 	}

@@ -136,8 +136,7 @@ write_routing(struct case_text *to, const struct rl_config *cfg)
 	case_put(to, "routing: {\n");
 	if (cfg->engine[0] != '\0')
 		case_put(to, "  engine = \"%s\";\n", cfg->engine);
-	if (cfg->adaptive)
-		case_put(to, "  adaptive = true;\n");
+	case_put(to, "  adaptive = %s;\n", cfg->adaptive ? "true" : "false");
 	case_put(to, "  vls = %u;\n  levels = %u;\n};\n", cfg->vls,
 		cfg->levels);
 }

@@ -94,7 +94,9 @@ run_all(const struct apart_case *c)
 #define QUICK                                                                  \
 	"link: { keepalive_ns = 3370; keepalive_dead_ns = 17110;\n"             \
 	"  replay_timer_min_ns = 3130; flap_damping_ns = 5390; };\n"
-#define TORUS "fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
+#define TORUS                                                                  \
+	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"                  \
+	"routing: { adaptive = false; };\n"
 
 static void
 test_what_a_run_counts_is_the_same(void **state)

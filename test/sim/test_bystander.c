@@ -176,8 +176,10 @@ static int
 open_plan(struct pair *c)
 {
 	static const char *const fabrics[] = {
-		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n",
-		"fabric: { topology = \"torus\"; dims = [5, 3]; };\n",
+		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
+		"routing: { adaptive = false; };\n",
+		"fabric: { topology = \"torus\"; dims = [5, 3]; };\n"
+		"routing: { adaptive = false; };\n",
 		"fabric: { topology = \"mesh\"; dims = [4, 3]; };\n",
 		"fabric: { topology = \"torus\"; dims = [9]; };\n",
 	};

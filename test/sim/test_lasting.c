@@ -26,7 +26,8 @@ static void
 begin(struct rl_swarm_plan *p)
 {
 	static const char text[] =
-		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n";
+		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
+		"routing: { adaptive = false; };\n";
 	char err[1024];
 
 	memset(p, 0, sizeof(*p));

@@ -18,7 +18,8 @@
 #include "rl_swarm_plan.h"
 
 #define TORUS                                                                  \
-	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
+	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"                  \
+	"routing: { adaptive = false; };\n"
 #define MS RL_NS_PER_MS
 
 struct story {

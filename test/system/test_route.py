@@ -118,6 +118,23 @@ def failures_of_every_kind_of_fabric_are_routed_around():
 
 
 @case
+def a_torus_has_an_adaptive_plane_unless_told_otherwise():
+    torus = 'fabric: { topology = "torus"; dims = [3, 3]; %s};\n'
+    many = torus % "hosts_per_switch = 61; "  # a set has 64 ports
+    for text, says, args in (
+            (torus % "", "VL 7, which", ()), (many, "none: ", ()),
+            (torus % "" + "routing: { adaptive = false; };", None, ()),
+            (torus % "", None, ("--engine", "updown"))):
+        p = config(text, args=("--verify", *args))
+        found = [line[10:] for line in p.stdout.split("\n")
+                 if line.startswith("adaptive: ")]
+        assert (found == [] if says is None else
+                len(found) == 1 and found[0].startswith(says)), p.stdout
+    p = config(many + "routing: { adaptive = true; };", status=1)
+    assert "65 ports" in p.stdout, p.stdout
+
+
+@case
 def a_backup_is_never_the_primary_though_an_endpoint_is_cut_off():
     """The first endpoint of a switch may have lost its link: what it would
     inject says nothing of what others meet (routing 5)."""

@@ -300,7 +300,8 @@ def end_of(port, state="UP", egress="alive"):
 @case
 def links_paths_and_faults_are_called_what_they_are():
     fabric = {"devices": 4, "endpoints": 2, "link_count": 4,
-              "engine": "reflit", "vls": 1, "detour_vls": 1, "links": [
+              "engine": "reflit", "vls": 1, "detour_vls": 1,
+              "adaptive": False, "links": [
                   {"link": link, "a": end_of(a), "b": end_of(b), "fault": "",
                    "a_refuses": "", "b_refuses": ""}
                   for link, _, a, b in DIRS[::2]]}
@@ -339,7 +340,7 @@ def links_paths_and_faults_are_called_what_they_are():
     hops = [{"device": d, "link": k, "vl": 0, "better_dead": 0,
              "egress": "alive"} for d, k in (("e0", "e0-s0"), ("s0", names[0]),
                                              ("s1", "s1-e1"))]
-    assert path == {"from": "e0", "to": "e1", "sl": 0, "hops": hops,
+    assert path == {"from": "e0", "to": "e1", "sl": 0, "adaptive": False, "hops": hops,
                     "last": "e1", "links": 3, "arrives": True}, path
     assert t.text["show path e0 e1"][0] == "e0 to e1, SL 0\n" + "".join(
         "  %-10s by %-20s VL 0\n" % (h["device"], h["link"]) for h in hops

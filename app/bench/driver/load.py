@@ -17,18 +17,18 @@ STEP = 0.15  # from the first guess to the second
 VICTIM_LOAD = 0.1
 PATTERNS = ("uniform", "transpose", "tornado", "bit-complement")
 # name, fabric, endpoints of a group
-PLAIN = (
+SHAPES = (
     ("torus 8x8", 'fabric: { topology = "torus"; dims = [8, 8]; };\n', 0),
     ("mesh 8x8", 'fabric: { topology = "mesh"; dims = [8, 8]; };\n', 0),
     ("dragonfly 9x4",
      'fabric: { topology = "dragonfly"; a = 4; p = 2; h = 2; };\n', 8),
 )
 
-# the same on an adaptive plane
-ADAPTIVE = ('routing: { adaptive = true; };\n'
-            'endpoint: { order = "endpoint"; };\n')
-FABRICS = PLAIN + tuple((name + ", adaptive", text + ADAPTIVE, group)
-                        for name, text, group in PLAIN)
+# tables alone, and an adaptive plane
+FABRICS = tuple(
+    (name + more, "%srouting: { adaptive = %s; };\n" % (text, adaptive), group)
+    for more, adaptive in (("", "false"), (", adaptive", "true"))
+    for name, text, group in SHAPES)
 
 
 def carried(p):

@@ -14,7 +14,8 @@ from virtual import Ended, Prng
 
 FAULT_NS = 200000
 MODES = ("auto", "live", "partial", "tokens", "full", "off")
-SMALL = ("4x4", (4, 4), 'fabric: { topology = "torus"; dims = [4, 4]; };\n')
+SMALL = ("4x4", (4, 4), 'fabric: { topology = "torus"; dims = [4, 4]; };\n'
+         "routing: { adaptive = false; };\n")  # all modes are for tables
 LARGE = ("10x10x10", (10, 10, 10),
          'fabric: { topology = "torus"; dims = [10, 10, 10]; };\n'
          "link: { window_flits = 128; credits_flits = 64; queue_flits = 64; };\n")

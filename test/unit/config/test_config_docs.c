@@ -123,7 +123,8 @@ the_reference_file_is_what_a_file_without_it_would_be(void **state)
 {
 	struct rl_config *ref = config_new();
 	struct rl_config *plain = config_take(
-		"fabric: { topology = \"torus\"; dims = [4, 4]; };");
+		"fabric: { topology = \"torus\"; dims = [4, 4]; };"
+		"routing: { adaptive = false; };");
 	char err[ERR_MAX];
 
 	(void)state;

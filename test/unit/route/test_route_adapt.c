@@ -192,6 +192,12 @@ a_switch_with_too_many_ports_is_refused_with_the_reason(void **state)
 	assert_int_equal(rl_route_setup(&t, "updown", RL_VCS, RL_ROUTE_ADAPTIVE,
 					&r, err), -EHOSTUNREACH);
 	assert_non_null(strstr(err, "65 ports"));
+	/* unless nobody asked for the plane */
+	assert_int_equal(rl_route_setup(&t, "updown", RL_VCS, RL_ROUTE_MAY_ADAPT,
+					&r, err), 0);
+	assert_true(r->accepted && !r->adapts);
+	assert_non_null(strstr(r->plain_why, "65 ports"));
+	rl_route_free(r);
 	rl_topo_free(&t);
 }
 
