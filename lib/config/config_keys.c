@@ -150,7 +150,7 @@ static const struct rl_config_key keys[] = {
 	FABX("k", RL_KEY_NUMBER, "switches", 1, 65535, IN_TREE, NONE,
 	     "k-ary n-tree: children and parents of a switch"),
 	FABX("n", RL_KEY_NUMBER, "", 1, 65535, IN_TREE | IN_RANDOM, NONE,
-	     "k-ary n-tree: levels of switches; random: switches"),
+	     "k-ary n-tree: levels of switches, 8 at most; random: switches"),
 	FABX("m", RL_KEY_NUMBERS, "", 1, 65535, IN_TREE, NONE,
 	     "children of a switch, for each level of switches from below"),
 	FABX("w", RL_KEY_NUMBERS, "", 1, 65535, IN_TREE, NONE,
