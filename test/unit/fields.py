@@ -20,8 +20,9 @@ body = re.search(r"^struct %s \{\n(.*?)^\}" % struct, code(header),
                  re.M | re.S)[1]
 # of a union the first member stands for all
 body = re.sub(r"union \{\s*([^;]*;).*?\};", r"\1", body, flags=re.S)
+body = re.sub(r"RL_ALIGNED\(\w+\)", "", body)
 # a flexible array is no field
-have = set(re.findall(r"(\w+)(?:\[\w+\])?[,;]", body))
+have = set(re.findall(r"(\w+)\s*(?:\[[^][]+\])?[,;]", body))
 lists = [re.findall(r"#define %s(?:SAME|DIFFERS)\(X\)((?:.*\\\n)*.*)" % of,
                     code(test)) for of in (struct.upper() + "_", "")]
 lists = lists[0] or lists[1]

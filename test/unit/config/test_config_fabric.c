@@ -224,57 +224,55 @@ every_number_of_every_topology_has_a_row(void **state)
 }
 
 /* Lists: as many as there are dimensions or levels. */
+static const struct {
+	const char *kind, *keys, *why;
+} list[] = {
+	{ "torus", "dims = [];", "dims has 0 numbers; a grid has 1 to 3" },
+	{ "torus", "dims = [2];", NULL },
+	{ "torus", "dims = [2, 2, 2];", NULL },
+	{ "torus", "dims = [1, 1, 1, 1];", "dims has 4 numbers" },
+	{ "torus", "dims = [2, 2]; wrap = [true];", "wrap has 1 values" },
+	{ "mesh", "dims = [2]; wrap = [true, true];", "wrap has 2 values" },
+	{ "mesh", "dims = [2, 2]; links_per_edge = [1];",
+	  "links_per_edge has 1 numbers; give one, or here 2" },
+	{ "mesh", "dims = [2, 2]; links_per_edge = [1, 1, 1];",
+	  "links_per_edge has 3 numbers" },
+	{ "fat-tree", "w = [1]; m = [];", "m has 0 numbers" },
+	{ "fat-tree",
+	  "m = [2, 1, 1, 1, 1, 1, 1, 1]; "
+	  "w = [1, 1, 1, 1, 1, 1, 1, 1];",
+	  NULL },
+	{ "fat-tree", "w = [1]; m = [2, 1, 1, 1, 1, 1, 1, 1, 1];",
+	  "m has 9 numbers; m and w have one for each of 1 to 8" },
+	{ "fat-tree", "m = [2, 1]; w = [1];", "w has 1 numbers" },
+	{ "fat-tree", "m = [2, 1]; w = [1, 1, 1];", "w has 3 numbers" },
+	{ "fat-tree", "m = [2]; w = [1]; links_per_edge = [1, 1];",
+	  "links_per_edge has 2 numbers" },
+	/* and numbers of all levels together run over nothing */
+	{ "fat-tree",
+	  "w = [65535, 65535, 65535, 65535, 65535, 65535, "
+	  "65535, 65535]; m = [65535, 65535, 65535, 65535, "
+	  "65535, 65535, 65535, 65535]; links_per_edge = "
+	  "65534;",
+	  DEVICES },
+	{ "torus",
+	  "hosts_per_switch = 65534; links_per_edge = 65534; "
+	  "dims = [65535, 65535, 65535];",
+	  DEVICES },
+	{ "boards",
+	  "boards = 65535; switches_per_board = 65535; "
+	  "endpoints_per_board = 65535; links_per_edge = "
+	  "65534; intra_board_links = 65534;",
+	  DEVICES },
+	{ "dragonfly",
+	  "a = 65535; h = 65534; p = 65534; groups = "
+	  "65535;",
+	  DEVICES },
+};
+
 static void
 a_list_is_as_long_as_dimensions_and_levels_allow(void **state)
 {
-	static const struct {
-		const char *kind, *keys, *why;
-	} list[] = {
-		{ "torus", "dims = [];",
-		  "dims has 0 numbers; a grid has 1 to 3" },
-		{ "torus", "dims = [2];", NULL },
-		{ "torus", "dims = [2, 2, 2];", NULL },
-		{ "torus", "dims = [1, 1, 1, 1];", "dims has 4 numbers" },
-		{ "torus", "dims = [2, 2]; wrap = [true];",
-		  "wrap has 1 values" },
-		{ "mesh", "dims = [2]; wrap = [true, true];",
-		  "wrap has 2 values" },
-		{ "mesh", "dims = [2, 2]; links_per_edge = [1];",
-		  "links_per_edge has 1 numbers; give one, or here 2" },
-		{ "mesh", "dims = [2, 2]; links_per_edge = [1, 1, 1];",
-		  "links_per_edge has 3 numbers" },
-		{ "fat-tree", "w = [1]; m = [];", "m has 0 numbers" },
-		{ "fat-tree",
-		  "m = [2, 1, 1, 1, 1, 1, 1, 1]; "
-		  "w = [1, 1, 1, 1, 1, 1, 1, 1];",
-		  NULL },
-		{ "fat-tree", "w = [1]; m = [2, 1, 1, 1, 1, 1, 1, 1, 1];",
-		  "m has 9 numbers; m and w have one for each of 1 to 8" },
-		{ "fat-tree", "m = [2, 1]; w = [1];", "w has 1 numbers" },
-		{ "fat-tree", "m = [2, 1]; w = [1, 1, 1];", "w has 3 numbers" },
-		{ "fat-tree", "m = [2]; w = [1]; links_per_edge = [1, 1];",
-		  "links_per_edge has 2 numbers" },
-		/* and numbers of all levels together run over nothing */
-		{ "fat-tree",
-		  "w = [65535, 65535, 65535, 65535, 65535, 65535, "
-		  "65535, 65535]; m = [65535, 65535, 65535, 65535, "
-		  "65535, 65535, 65535, 65535]; links_per_edge = "
-		  "65534;",
-		  DEVICES },
-		{ "torus",
-		  "hosts_per_switch = 65534; links_per_edge = 65534; "
-		  "dims = [65535, 65535, 65535];",
-		  DEVICES },
-		{ "boards",
-		  "boards = 65535; switches_per_board = 65535; "
-		  "endpoints_per_board = 65535; links_per_edge = "
-		  "65534; intra_board_links = 65534;",
-		  DEVICES },
-		{ "dragonfly",
-		  "a = 65535; h = 65534; p = 65534; groups = "
-		  "65535;",
-		  DEVICES },
-	};
 	char text[TEXT_MAX];
 
 	(void)state;

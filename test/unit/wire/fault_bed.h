@@ -21,7 +21,7 @@ struct bed {
 
 static struct bed bed;
 
-static int
+static inline int
 setup(void **state)
 {
 	memset(&bed, 0, sizeof(bed));
@@ -31,7 +31,7 @@ setup(void **state)
 }
 
 /* Frame i with so many flits; the last of them ends a packet, or does not. */
-static void
+static inline void
 make(struct bed *b, unsigned int i, unsigned int flits, bool eop)
 {
 	uint8_t *d = b->data[i];
@@ -50,14 +50,14 @@ make(struct bed *b, unsigned int i, unsigned int flits, bool eop)
 	};
 }
 
-static void
+static inline void
 make_all(struct bed *b, unsigned int n, unsigned int flits)
 {
 	for (unsigned int i = 0; i < n; i++)
 		make(b, i, flits, true);
 }
 
-static int
+static inline int
 drop(struct bed *b, uint32_t nth)
 {
 	const struct rl_fault f = { .kind = RL_FAULT_DROP, .nth = nth };
@@ -65,7 +65,7 @@ drop(struct bed *b, uint32_t nth)
 	return rl_inject_order(&b->link, 0, &f);
 }
 
-static int
+static inline int
 corrupt(struct bed *b, uint16_t bytes)
 {
 	const struct rl_fault f = { .kind = RL_FAULT_CORRUPT, .nth = 1,
@@ -74,7 +74,7 @@ corrupt(struct bed *b, uint16_t bytes)
 	return rl_inject_order(&b->link, 0, &f);
 }
 
-static int
+static inline int
 noise(struct bed *b, struct rl_noise n)
 {
 	const struct rl_fault f = { .kind = RL_FAULT_NOISE, .noise = n };
@@ -83,7 +83,7 @@ noise(struct bed *b, struct rl_noise n)
 }
 
 /* Frames that are lost are moved behind the others. @return how many are not */
-static unsigned int
+static inline unsigned int
 pass_dir(struct bed *b, unsigned int dir, unsigned int n, uint64_t now_ns)
 {
 	struct rl_inject_dir *d = &b->link.dir[dir];
@@ -102,14 +102,14 @@ pass_dir(struct bed *b, unsigned int dir, unsigned int n, uint64_t now_ns)
 	return kept;
 }
 
-static unsigned int
+static inline unsigned int
 pass(struct bed *b, unsigned int n, uint64_t now_ns)
 {
 	return pass_dir(b, 0, n, now_ns);
 }
 
 /* Puts frames into the delay line, as a receiver does. */
-static void
+static inline void
 hold(struct bed *b, unsigned int at, unsigned int n, uint64_t now_ns)
 {
 	struct rl_inject_dir *d = &b->link.dir[0];
@@ -124,7 +124,7 @@ hold(struct bed *b, unsigned int at, unsigned int n, uint64_t now_ns)
 	}
 }
 
-static unsigned int
+static inline unsigned int
 due(struct bed *b, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
 {
 	struct rl_inject_held h;
