@@ -42,6 +42,17 @@ find_path(struct tel *t, const char *path)
 	return NULL;
 }
 
+static bool
+is_known(struct tel *t, const char *path)
+{
+	bool known;
+
+	pthread_mutex_lock(&t->lock);
+	known = find_path(t, path) != NULL;
+	pthread_mutex_unlock(&t->lock);
+	return known;
+}
+
 int
 tel_add(struct tel *t, const char *path)
 {
@@ -67,8 +78,39 @@ disconnect(struct tel_source *s)
 	s->fd = -1;
 }
 
+/* @return a connected socket, or -errno; never waits */
+static int
+dial(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	/* a socket with a full connection queue would block */
+	const int fd = socket(AF_UNIX,
+			      SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int ret = -errno;
+
+	if (fd < 0)
+		return ret;
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* A process that was killed leaves its socket. */
+static bool
+nobody_listens(const char *path)
+{
+	const int fd = dial(path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
 /*
- * Forgets sources whose socket is gone; a source in use is left for a later
+ * Forgets sources whose process is gone; a source in use is left for a later
  * call.
  */
 static void
@@ -78,12 +120,14 @@ forget_gone(struct tel *t)
 	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++) {
 		struct tel_source *s = &t->source[i];
 
-		if (s->path[0] == '\0' || access(s->path, F_OK) == 0 ||
-		    pthread_mutex_trylock(&s->lock) != 0)
+		if (s->path[0] == '\0' || pthread_mutex_trylock(&s->lock) != 0)
 			continue;
-		disconnect(s);
-		s->silent_ns = 0;
-		s->path[0] = '\0';
+		if (s->fd >= 0 ? access(s->path, F_OK) != 0
+			       : nobody_listens(s->path)) {
+			disconnect(s);
+			s->silent_ns = 0;
+			s->path[0] = '\0';
+		}
 		pthread_mutex_unlock(&s->lock);
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -125,7 +169,8 @@ tel_find(struct tel *t)
 		*name = '\0';
 		good = is_trusted(g.gl_pathv[i]);
 		*name = '/';
-		if (good)
+		if (good && !is_known(t, g.gl_pathv[i]) &&
+		    !nobody_listens(g.gl_pathv[i]))
 			(void)tel_add(t, g.gl_pathv[i]);
 	}
 	globfree(&g);
@@ -174,19 +219,12 @@ static int
 connect_to(struct tel_source *s, const char *path, bool found,
 	   unsigned int limit_s)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char hello[HELLO_BYTES + 1];
 	json_t *o = NULL;
 	ssize_t n;
 
-	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (s->fd < 0)
-		return -errno;
-	memcpy(a.sun_path, path, sizeof(a.sun_path));
-	/* a socket with a full connection queue would block */
-	if (fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0 ||
-	    connect(s->fd, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
-	    fcntl(s->fd, F_SETFL, 0) != 0 ||
+	s->fd = dial(path);
+	if (s->fd < 0 || fcntl(s->fd, F_SETFL, 0) != 0 ||
 	    (found && !peer_is_trusted(s->fd))) {
 		disconnect(s);
 		return -ECONNREFUSED;

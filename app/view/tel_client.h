@@ -46,8 +46,9 @@ int tel_add(struct tel *t, const char *path);
 
 /**
  * If `search` is set: looks for sockets where DPDK puts them for this user,
- * adds new ones and forgets those that are gone. Takes only sockets of
- * processes of this user or root, in folders that no other user can write to.
+ * adds new ones at which a process listens, and forgets those where none does.
+ * Takes only sockets of processes of this user or root, in folders that no
+ * other user can write to.
  */
 void tel_find(struct tel *t);
 
