@@ -128,6 +128,8 @@ host_oob_made(struct host *h, int status, const char *why)
 	r->bad = status != 0 && status != -EALREADY && status != -ENOMEM;
 	if (r->bad)
 		snprintf(x->why, sizeof(x->why), "%s", why);
+	else if (status == 0)
+		x->why[0] = '\0'; /* the next time it is news again */
 }
 
 bool

@@ -39,7 +39,7 @@ struct host_oob {
 	uint64_t incarnation; /**< of the controller that will start */
 	uint32_t storing;  /**< epoch of a result that waits for the store;
 				or 0 */
-	char why[RL_ERR_MAX]; /**< why tables could not be made; or "" */
+	char why[RL_ERR_MAX]; /**< why the last tables could not be made; "" */
 };
 
 /** @return whether there are events of the store, or a controller to start */

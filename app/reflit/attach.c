@@ -396,9 +396,9 @@ note_taker(struct attach_dev *d, uint64_t start_ns)
 	const uint64_t since_ns = atomic_load(&c->waits_ns);
 	const bool gone = atomic_load(&c->gone) != 0;
 
-	if (since_ns != 0)
-		atomic_store(&c->down,
-			     !d->open || has_no_link(d->port.port_id));
+	atomic_store(&c->down, since_ns != 0 &&
+				       (!d->open ||
+					has_no_link(d->port.port_id)));
 	if (gone == d->gone_noted)
 		return;
 	d->gone_noted = gone;

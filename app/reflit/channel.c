@@ -153,7 +153,8 @@ channel_step(struct app *app)
 	say_office(app, &i);
 	say_members(app, &i);
 	if (strcmp(why, s->why) != 0) {
-		fprintf(stderr, "reflit: %s\n", why);
+		if (why[0] != '\0')
+			fprintf(stderr, "reflit: %s\n", why);
 		snprintf(s->why, sizeof(s->why), "%s", why);
 	}
 }
