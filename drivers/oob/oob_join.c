@@ -70,7 +70,7 @@ start_of(uint32_t pid)
 void
 oob_me(struct rl_oob_member *m)
 {
-	char ns[48] = "";
+	char ns[48] = "", self[16] = "";
 	char boot[40] = "";
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 
@@ -84,8 +84,12 @@ oob_me(struct rl_oob_member *m)
 	boot[strcspn(boot, "\n")] = '\0';
 	if (readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1) < 0)
 		ns[0] = '\0';
-	snprintf(m->boot, sizeof(m->boot), "%s %s", boot, ns);
 	m->pid = (uint32_t)getpid();
+	/* a /proc of another PID namespace tells of other processes */
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 ||
+	    strtoul(self, NULL, 10) != m->pid)
+		boot[0] = '\0';
+	snprintf(m->boot, sizeof(m->boot), "%s %s", boot, ns);
 	m->start = start_of(m->pid);
 }
 

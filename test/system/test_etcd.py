@@ -14,7 +14,7 @@ import time
 
 from etcd_pair import Both, Etcd, PATIENT, memory_dir
 from process_pair import NAMES, exchange, ip
-from reflit_test import (Box, FIGURE1, REFLIT, Skip,  # noqa: E402
+from reflit_test import (Box, FIGURE1, REFLIT, Running, Skip,  # noqa: E402
                          case, main, need)
 
 
@@ -334,8 +334,8 @@ def one_process_changes_by_tokens_through_etcd_too():
         assert (first["mode"], first["outcome"]) == ("tokens", "done"), first
 
 
-def refused(box, config, *words, args=()):
-    run = box.run(args, config=config, commands="quit\n")
+def refused(box, config, *words, args=(), wrap=()):
+    run = box.run(args, config=config, commands="quit\n", wrap=wrap)
     run.check(2)
     assert len(run.errors()) == 1, run.err
     for word in words:
@@ -397,6 +397,47 @@ def two_of_one_name_and_another_fabric_are_refused():
         box.run((), config=one(etcd.url), commands="quit\n").check(0)
         assert time.monotonic() - begun < 20
         assert etcd.keys() == [], etcd.keys()
+
+
+NUMBER = "/proc/sys/kernel/ns_last_pid"  # of the process made last
+
+
+def first_of(box, config, pid, *mount):
+    """A process in a PID namespace of its own, in which that is its number."""
+    return Running(["unshare", "-p", "-f", "--kill-child", *mount, "sh", "-c",
+                    'exec 3<&0; echo %d > %s; "$@" <&3 & wait' % (
+                        pid - 1, NUMBER), "sh", REFLIT, "--", "-i", "--config",
+                    box.write("first.cfg", config)],
+                   stdin=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@case
+def a_process_in_another_pid_namespace_is_never_taken_for_dead():
+    """Neither where its /proc is that of the namespace above, in which its
+    number was another process's."""
+    need("unshare", "nsenter")
+    if os.geteuid() != 0 or not os.path.exists(NUMBER):
+        raise Skip("needs root and " + NUMBER)
+    with Box() as box, Loopback() as etcd:
+        for name, mount in (("a", []), ("b", ["--mount-proc"])):
+            config = one(etcd.url, 'life_ns = 2000000000L; '
+                         'etcd_prefix = "/%s";' % name)
+            other = subprocess.Popen(["sleep", "600"])
+            with first_of(box, config, other.pid, *mount) as first:
+                end = time.monotonic() + 30
+                while "/%s/office" % name not in etcd.keys():
+                    assert time.monotonic() < end, list(first.lines.queue)
+                    time.sleep(0.1)
+                other.kill()
+                other.wait()
+                with open("/proc/%d/task/%d/children" % (
+                        first.p.pid, first.p.pid), encoding="ascii") as f:
+                    inside = ["nsenter", "-t", f.read().split()[0], "-p"]
+                for wrap in (inside + ["-m"] * len(mount), []):
+                    refused(box, config, "process all runs already",
+                            "pid %d" % other.pid, wrap=wrap)
+                assert first.p.poll() is None
+                assert "/%s/office" % name in etcd.keys()
 
 
 @case
