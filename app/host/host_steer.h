@@ -19,6 +19,15 @@ struct host;
 /** After host_wires_open(). @return 0 or -ENOMEM */
 int host_steer_open(struct host *h);
 
+/**
+ * Before the port of @p end (2 * entry + end) is opened again: counts stay, and
+ * what is left of its program is removed. @return 0; see rl_xdp_steer_clear()
+ */
+int host_steer_clear(struct host *h, uint32_t end, char *err);
+
+/** Once it is open. */
+void host_steer_take(struct host *h, uint32_t end);
+
 /** Renews the lease of this process; call it often. */
 void host_steer_renew(struct host *h);
 

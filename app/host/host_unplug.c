@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "host.h"
+#include "rl_iface.h"
 #include "rl_listen.h"
 
 /* Between looks at a device, without a hint; and for one that is away. */
@@ -21,13 +22,28 @@ host_unplug_peer(struct host_unplug *u, bool up, uint64_t now_ns)
 	return !up && (u->was_up || now_ns - u->up_ns >= PEER_NS);
 }
 
+bool
+host_unplug_device(struct host_unplug *u, const struct rl_unplug *device,
+		   uint64_t now_ns)
+{
+	if (rl_unplug_asked(device))
+		return true;
+	if (now_ns < u->due_ns)
+		return false;
+	u->due_ns = now_ns + LOOK_NS;
+	return rl_unplug_gone(device);
+}
+
 static void
 leave(struct host *h, struct host_unplug *u, const struct host_unplug_port *p)
 {
 	if (!u->calls || u->was_up)
-		fprintf(stderr, "reflit: %s %s: %s until it is back\n",
-			p->name, u->calls ? "lost its peer" : "was removed",
-			p->without);
+		fprintf(stderr, "reflit: %s %s%s: %s until it is back\n",
+			p->name,
+			u->calls		? "lost its peer"
+			: p->iface[0] != '\0' ? "lost its interface "
+					       : "was removed",
+			u->calls ? "" : p->iface, p->without);
 	u->told = u->told || !u->calls || u->was_up;
 	p->tell(p->ctx);
 	host_rounds(h, u->rounds);
@@ -100,12 +116,7 @@ wire_leaves(void *ctx, uint64_t now_ns)
 	if (w->u->calls)
 		return host_unplug_peer(w->u, !rl_phy_eth_is_dark(
 					host_wires_phy(w->h, w->end)), now_ns);
-	if (rl_unplug_asked(&w->d->unplug))
-		return true;
-	if (now_ns < w->u->due_ns)
-		return false;
-	w->u->due_ns = now_ns + LOOK_NS;
-	return rl_unplug_gone(&w->d->unplug);
+	return host_unplug_device(w->u, &w->d->unplug, now_ns);
 }
 
 static void
@@ -135,9 +146,14 @@ wire_take_back(void *ctx, char *err, size_t len)
 	if (!(w->u->calls ? rl_listen_answers(w->d->dev.vdev)
 			  : rl_unplug_back(&w->d->unplug)))
 		return -EAGAIN;
-	ret = rl_wire_dev_take_back(w->d, err, len);
+	ret = rl_iface_claim(w->d->dev.vdev, err, len);
+	if (ret == 0)
+		ret = host_steer_clear(w->h, w->end, err);
+	if (ret == 0)
+		ret = rl_wire_dev_take_back(w->d, err, len);
 	if (ret != 0)
 		return ret == -EAGAIN ? -EIO : ret;
+	host_steer_take(w->h, w->end);
 	rl_phy_eth_carrier(phy, false); /* until its driver says otherwise */
 	rl_phy_eth_replace(phy, w->d->dev.port_id);
 	host_wires_carriers_stop(w->h);
@@ -155,6 +171,7 @@ wire_turn(struct host *h, uint32_t end, struct rl_wire_dev *d)
 		.name = d->dev.name,
 		.at = at,
 		.without = without,
+		.iface = d->ifindex != 0 ? d->dev.iface : "",
 		.leaves = wire_leaves,
 		.tell = wire_tell,
 		.let_go = wire_let_go,
@@ -176,7 +193,7 @@ host_unplug_step(struct host *h)
 	for (uint32_t end = 0; end < 2 * h->p.cfg->nwire; end++) {
 		struct rl_wire_dev *d = &h->wire_dev[end];
 
-		if (d->started && (d->dev.kind->hardware || d->dev.calls))
+		if (d->started && (d->unplug.watched || d->dev.calls))
 			wire_turn(h, end, d);
 	}
 }

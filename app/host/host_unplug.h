@@ -5,7 +5,8 @@
 /**
  * @file
  * Devices at the ends of wires that are pulled out of the running machine, and
- * that come back [PHY-7]; ports whose drivers connect to a peer once, and whose
+ * that come back [PHY-7]; their kernel interfaces that are deleted or moved to
+ * another network namespace, and come back under their names; ports whose drivers connect to a peer once, and whose
  * peer ends and is started again [PHY-8]. All of it is the control thread's.
  *
  *   HERE -- it leaves: the lcore is told, the link dies --> LEAVES
@@ -18,6 +19,8 @@
 #include <stdint.h>
 
 #include <rte_lcore.h>
+
+#include "rl_unplug.h"
 
 struct host;
 
@@ -45,6 +48,7 @@ struct host_unplug_port {
 	const char *name;
 	const char *at;	     /**< as in "it is back, at ..." */
 	const char *without; /**< as in "... until it is back" */
+	const char *iface;   /**< kernel interface that it may lose, or empty */
 	bool (*leaves)(void *ctx, uint64_t now_ns);
 	void (*tell)(void *ctx); /**< the lcore, not to use it any more */
 	void (*let_go)(void *ctx);
@@ -61,6 +65,13 @@ void host_unplug_turn(struct host *h, struct host_unplug *u,
  * peer is there. @return whether to connect anew
  */
 bool host_unplug_peer(struct host_unplug *u, bool up, uint64_t now_ns);
+
+/**
+ * For leaves() of all others, which looks now and then. @return whether the
+ * device or the interface leaves, or has gone
+ */
+bool host_unplug_device(struct host_unplug *u, const struct rl_unplug *device,
+			uint64_t now_ns);
 
 /** Looks after all ends of wires. Call it often, after host_open() and
     before host_wires_carriers(), which asks those that came. */

@@ -15,6 +15,7 @@
 
 #include "attach.h"
 #include "pcap_kind.h"
+#include "rl_iface.h"
 #include "rl_listen.h"
 #include "rl_phy_eth.h"
 #include "rl_refuse.h"
@@ -192,6 +193,16 @@ check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 	return 0;
 }
 
+static void
+watch_iface(struct attach_dev *d)
+{
+	const struct rl_netdev *p = &d->port;
+
+	if (p->live && p->iface[0] != '\0')
+		rl_unplug_watch_iface(&d->iface, p->iface,
+				      rl_driver_is(p->name, "net_af_xdp"));
+}
+
 /*
  * Finds the port, makes its pool, starts it, and makes sure that it can receive
  * frames whole. @p read_ahead: frames that the driver keeps for good.
@@ -228,6 +239,8 @@ open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
 				   "could receive none", name, frames);
 		ret = -ENOBUFS;
 	}
+	if (ret == 0)
+		watch_iface(d);
 	return ret;
 }
 
@@ -442,8 +455,10 @@ peer_leaves(void *ctx, uint64_t now_ns)
 {
 	struct attach_dev *d = ctx;
 
-	return host_unplug_peer(&d->unplug, !has_no_link(d->port.port_id),
-				now_ns);
+	return d->port.calls
+		       ? host_unplug_peer(&d->unplug,
+					  !has_no_link(d->port.port_id), now_ns)
+		       : host_unplug_device(&d->unplug, &d->iface, now_ns);
 }
 
 static void
@@ -462,6 +477,8 @@ peer_let_go(void *ctx)
 	rl_netdev_stats(&d->port, &d->stats);
 	d->port.before = d->stats;
 	d->open = false;
+	if (!d->port.calls)
+		d->port.promiscuous = false; /* it went with the interface */
 	rl_netdev_let_go(&d->port);
 }
 
@@ -471,11 +488,15 @@ peer_take_back(void *ctx, char *err, size_t len)
 	struct attach_dev *d = ctx;
 	int ret;
 
-	if (!rl_listen_answers(d->port.vdev))
+	if (!(d->port.calls ? rl_listen_answers(d->port.vdev)
+			    : rl_unplug_back(&d->iface)))
 		return -EAGAIN;
-	ret = rl_netdev_take_back(&d->port, d->rx_pool, 0, err, len);
+	ret = rl_iface_claim(d->port.vdev, err, len);
+	if (ret == 0)
+		ret = rl_netdev_take_back(&d->port, d->rx_pool, 0, err, len);
 	if (ret != 0)
 		return ret;
+	watch_iface(d);
 	limit_to_mtu(&d->port);
 	d->open = true;
 	client_dev_back(&d->client, d->port.port_id);
@@ -493,15 +514,16 @@ attach_peers(struct attach *a, struct host *h)
 			.name = d->cfg->port,
 			.at = at,
 			.without = without,
+			.iface = d->port.iface,
 			.leaves = peer_leaves,
 			.tell = peer_tell,
 			.let_go = peer_let_go,
 			.take_back = peer_take_back,
 		};
 
-		if (!d->port.calls)
+		if (!d->port.calls && !d->iface.watched)
 			continue;
-		d->unplug.calls = true;
+		d->unplug.calls = d->port.calls;
 		snprintf(at, sizeof(at), "endpoint %s", d->cfg->endpoint);
 		snprintf(without, sizeof(without), "%s has no client", at);
 		host_unplug_turn(h, &d->unplug, &p);

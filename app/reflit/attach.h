@@ -21,7 +21,9 @@ struct attach_dev {
 	bool open;
 	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
-	struct host_unplug unplug; /**< of a port that calls its peer */
+	struct host_unplug unplug; /**< of a port that calls its peer, or that
+					may lose its interface */
+	struct rl_unplug iface;
 	struct rl_l2 *l2;	/**< of a port on a network, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;

@@ -102,8 +102,9 @@ clock_ns(void)
 
 /*
  * A device that was pulled out reads as down, too. That is no lost carrier but a
- * removal, which the control thread finds: until then the carrier stays as it
- * was. The status comes first, so that a device that has gone since is found.
+ * removal, which the control thread is told of: until then the carrier stays as
+ * it was. The status comes first, so that a device that has gone since is
+ * found.
  */
 static void
 ask(const struct rl_carrier *c, const struct rl_carrier_wire *w)
@@ -112,8 +113,9 @@ ask(const struct rl_carrier *c, const struct rl_carrier_wire *w)
 					: has_carrier(c->fd, w->ifindex);
 
 	if (!up && w->unplug != NULL && rl_unplug_gone(w->unplug))
-		return;
-	rl_phy_eth_carrier(w->phy, up);
+		rl_unplug_ask(w->unplug);
+	else
+		rl_phy_eth_carrier(w->phy, up);
 }
 
 static void

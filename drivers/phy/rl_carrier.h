@@ -24,7 +24,7 @@
 struct rl_carrier_wire {
 	unsigned int ifindex; /**< 0: its driver knows */
 	uint16_t port_id;     /**< an ethdev that stays open */
-	const struct rl_unplug *unplug; /**< of its device; NULL: it stays */
+	struct rl_unplug *unplug; /**< of its device; NULL: it stays */
 	struct rl_phy_eth *phy; /**< gets rl_phy_eth_carrier() */
 };
 

@@ -24,6 +24,7 @@
 static struct {
 	char name[CLAIM_NAME];
 	char port[CLAIM_NAME];
+	int fd;
 } claimed[CLAIMS_MAX];
 static unsigned int nclaimed;
 
@@ -69,20 +70,49 @@ check_kernel(bool xdp, char *err, size_t len)
 			 xdp ? "; take net_af_packet instead" : "");
 }
 
+/* Whether the port of an entry is that of @p vdev. */
+static bool
+is_of(unsigned int i, const char *vdev)
+{
+	const size_t port = strcspn(vdev, ",");
+
+	return strncmp(claimed[i].port, vdev, port) == 0 &&
+	       claimed[i].port[port] == '\0';
+}
+
+/*
+ * For a new claim; a port that has one, as its interface came back as another
+ * one, has that no more.
+ */
+static void
+take_entry(const char *name, const char *vdev, int fd)
+{
+	unsigned int i = 0;
+
+	while (i < nclaimed && !is_of(i, vdev))
+		i++;
+	if (i < nclaimed)
+		close(claimed[i].fd);
+	else
+		nclaimed++;
+	snprintf(claimed[i].name, CLAIM_NAME, "%s", name);
+	snprintf(claimed[i].port, CLAIM_NAME, "%.*s",
+		 (int)strcspn(vdev, ","), vdev);
+	claimed[i].fd = fd;
+}
+
 /* A name without a file: the kernel's own, per network namespace. */
 static int
 claim(const char *name, const char *vdev, const char *iface, char *err,
       size_t len)
 {
-	const int port = (int)strcspn(vdev, ",");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd, ret = 0;
 
 	for (unsigned int i = 0; i < nclaimed; i++) {
 		if (strcmp(claimed[i].name, name) != 0)
 			continue;
-		if (strncmp(claimed[i].port, vdev, (size_t)port) == 0 &&
-		    claimed[i].port[port] == '\0')
+		if (is_of(i, vdev))
 			return 0;
 		return rl_refuse(err, len, -EBUSY, "%s: %s has it already; "
 				 "take another interface", iface,
@@ -98,9 +128,7 @@ claim(const char *name, const char *vdev, const char *iface, char *err,
 			     strlen(name))) != 0)
 		ret = -errno;
 	if (ret == 0) {
-		snprintf(claimed[nclaimed].name, CLAIM_NAME, "%s", name);
-		snprintf(claimed[nclaimed++].port, CLAIM_NAME, "%.*s", port,
-			 vdev);
+		take_entry(name, vdev, fd);
 		return 0;
 	}
 	if (fd >= 0)

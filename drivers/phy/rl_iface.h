@@ -15,8 +15,9 @@
 bool rl_iface_may(unsigned int cap);
 
 /**
- * Control thread, before EAL. @p vdev: the arguments of a --vdev. If it opens a
- * kernel interface, claims that for this process, until it ends.
+ * Control thread, before EAL, and before a port whose interface has gone is
+ * opened again. @p vdev: the arguments of a --vdev. If it opens a kernel
+ * interface, claims that for this process, until it ends.
  *
  * @param err  one line on failure
  * @return 0; -ENODEV: no such interface; -EPERM: missing rights; -EAFNOSUPPORT:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
@@ -91,6 +92,35 @@ rl_sockets_begin(const struct rl_sockets *s)
 		each_socket(s, 0, name_it, &ifindex);
 	else if (ifindex != 0)
 		each_socket(s, ifindex, take_no_outgoing, NULL);
+}
+
+static void
+note_fd(int fd, void *ctx)
+{
+	*(int *)ctx = fd;
+}
+
+int
+rl_sockets_any(const struct rl_sockets *s)
+{
+	const int ifindex = index_of(s);
+	int fd = -1;
+
+	if (ifindex != 0)
+		each_socket(s, ifindex, note_fd, &fd);
+	return fd;
+}
+
+/* Once it has lost its interface, a socket is nowhere for good. */
+bool
+rl_sockets_lost(int fd)
+{
+	const int ifindex = packet_iface(fd);
+
+	if (ifindex != 0)
+		return ifindex < 0;
+	return sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 &&
+	       errno == ENXIO;
 }
 
 /* The kernel counts them from 0 again. */

@@ -22,6 +22,15 @@ struct rl_sockets {
  */
 void rl_sockets_begin(const struct rl_sockets *s);
 
+/** Control thread. One of them; -1: there is none. */
+int rl_sockets_any(const struct rl_sockets *s);
+
+/**
+ * Any thread. Whether a socket of rl_sockets_any() has lost its interface, which
+ * was deleted or went to another network namespace; even if that is back.
+ */
+bool rl_sockets_lost(int fd);
+
 /**
  * Control thread. Frames that came while their queue was full. @p before: what
  * this returned last.

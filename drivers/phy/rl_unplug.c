@@ -3,14 +3,18 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
 #include "rl_base.h"
+#include "rl_sockets.h"
 #include "rl_unplug.h"
 
 #define DEVICES "/sys/bus/pci/devices/"
@@ -29,23 +33,25 @@ rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER])
 	return access(path, F_OK) == 0;
 }
 
+void
+rl_unplug_ask(struct rl_unplug *u)
+{
+	/* relaxed: no other data depends on it, here and below */
+	atomic_store_explicit(&u->asked, true, memory_order_relaxed);
+}
+
 static void
 on_device(RL_UNUSED const char *name, enum rte_dev_event_type type, void *arg)
 {
-	struct rl_unplug *u = arg;
-
-	/* relaxed: no other data depends on it, here and below */
 	if (type == RTE_DEV_EVENT_REMOVE)
-		atomic_store_explicit(&u->asked, true, memory_order_relaxed);
+		rl_unplug_ask(arg);
 }
 
 static int
 on_removal(RL_UNUSED uint16_t port, RL_UNUSED enum rte_eth_event_type type,
 	   void *arg, RL_UNUSED void *ret)
 {
-	struct rl_unplug *u = arg;
-
-	atomic_store_explicit(&u->asked, true, memory_order_relaxed);
+	rl_unplug_ask(arg);
 	return 0;
 }
 
@@ -62,6 +68,32 @@ rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id)
 	(void)rte_dev_event_callback_register(name, on_device, u);
 	(void)rte_eth_dev_callback_register(port_id, RTE_ETH_EVENT_INTR_RMV,
 					    on_removal, u);
+}
+
+void
+rl_unplug_watch_iface(struct rl_unplug *u, const char *iface, bool xdp)
+{
+	const struct rl_sockets s = { .iface = iface, .xdp = xdp };
+
+	memset(u, 0, sizeof(*u));
+	u->name = iface;
+	u->fd = rl_sockets_any(&s);
+	u->watched = u->fd > 0;
+}
+
+static bool
+is_up(const char *iface)
+{
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = { 0 };
+	bool up;
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
+	up = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
+	     (r.ifr_flags & IFF_UP) != 0;
+	if (fd >= 0)
+		close(fd);
+	return up;
 }
 
 bool
@@ -81,6 +113,8 @@ rl_unplug_gone(const struct rl_unplug *u)
 
 	if (!u->watched)
 		return false;
+	if (u->fd != 0)
+		return rl_sockets_lost(u->fd);
 	snprintf(path, sizeof(path), DEVICES "%s/config", u->name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -96,6 +130,8 @@ rl_unplug_back(const struct rl_unplug *u)
 {
 	char driver[RL_UNPLUG_DRIVER];
 
+	if (u->fd != 0)
+		return is_up(u->name);
 	return rl_unplug_driver(u->name, driver) &&
 	       strcmp(driver, u->driver) == 0 && !rl_unplug_gone(u);
 }
@@ -103,7 +139,7 @@ rl_unplug_back(const struct rl_unplug *u)
 void
 rl_unplug_forget(struct rl_unplug *u)
 {
-	if (!u->watched)
+	if (!u->watched || u->fd != 0)
 		return;
 	/* EAL's thread may be in one of them */
 	while (rte_dev_event_callback_unregister(u->name, on_device, u) ==

@@ -3,12 +3,14 @@
 #define RL_UNPLUG_H
 
 /**
- * @file PCI devices that leave a running machine, and come back [PHY-7].
+ * @file PCI devices that leave a running machine, and come back [PHY-7]; kernel
+ * interfaces that are deleted, or moved to another network namespace, and come
+ * back under their names [PHY-1].
  *
- * Three signs say that a device leaves: the kernel asks for it (VFIO: it waits
+ * A driver's socket says that it has lost its interface. Of PCI devices, three signs say that a device leaves: the kernel asks for it (VFIO: it waits
  * until the process lets go), its driver reports that it was removed, or its
  * configuration space is gone or reads all ones. EAL's thread brings the first
- * two. While a device is away, a read of its registers returns all ones, or
+ * two. While such a device is away, a read of its registers returns all ones, or
  * raises SIGBUS, which EAL handles from the first watch on.
  */
 
@@ -18,13 +20,14 @@
 
 #define RL_UNPLUG_DRIVER 32
 
-/** A device that is watched. */
+/** A device or an interface that is watched. */
 struct rl_unplug {
-	const char *name;	       /**< of its port: its address */
+	const char *name; /**< of its port: its address; of the interface */
 	char driver[RL_UNPLUG_DRIVER]; /**< of the kernel's: it gave it to us */
 	uint16_t port_id;
 	bool watched;
-	_Atomic bool asked; /**< EAL's thread: it leaves */
+	int fd; /**< a socket of the driver's at the interface; 0: a device */
+	_Atomic bool asked; /**< any thread: it leaves */
 };
 
 /**
@@ -39,7 +42,16 @@ bool rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER]);
  */
 void rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id);
 
-/** Control thread. Whether the kernel or the driver said that it leaves. */
+/**
+ * Control thread. The same for a kernel interface that a driver has sockets at:
+ * of AF_XDP, or else of AF_PACKET.
+ */
+void rl_unplug_watch_iface(struct rl_unplug *u, const char *iface, bool xdp);
+
+/** Any thread. Says that it leaves. */
+void rl_unplug_ask(struct rl_unplug *u);
+
+/** Control thread. Whether somebody said that it leaves. */
 bool rl_unplug_asked(const struct rl_unplug *u);
 
 /**
@@ -50,7 +62,7 @@ bool rl_unplug_gone(const struct rl_unplug *u);
 
 /**
  * Control thread. Whether a device is at its address, with the driver of the
- * kernel's that it had.
+ * kernel's that it had; or an interface has the name, and is up.
  */
 bool rl_unplug_back(const struct rl_unplug *u);
 

@@ -97,8 +97,13 @@ static void
 watch(struct rl_wire_dev *w)
 {
 	w->present = true;
+	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
 	if (w->dev.kind->hardware)
 		rl_unplug_watch(&w->unplug, w->dev.name, w->dev.port_id);
+	else if (w->ifindex != 0)
+		rl_unplug_watch_iface(&w->unplug, w->dev.iface,
+				      rl_driver_is(w->dev.kind->name,
+						   "net_af_xdp"));
 }
 
 int
@@ -124,7 +129,6 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 	if (ret != 0)
 		return ret;
 	w->started = true;
-	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
 	w->present = true; /* and must be closed, whatever follows */
 	ret = rl_netdev_start(&w->dev, w->pool, mtu_of(w), err, len);
 	if (ret == 0)
@@ -154,11 +158,20 @@ rl_wire_dev_let_go(struct rl_wire_dev *w)
 int
 rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len)
 {
-	const int ret =
-		rl_netdev_take_back(&w->dev, w->pool, mtu_of(w), err, len);
+	const struct rl_netdev *d = &w->dev;
+	int ret = rl_netdev_take_back(&w->dev, w->pool, mtu_of(w), err, len);
 
-	if (ret == 0)
+	if (ret != 0)
+		return ret;
+	if (d->mtu == 0 || d->mtu + RTE_ETHER_HDR_LEN >= w->frame_bytes) {
 		watch(w);
+		return 0;
+	}
+	ret = rl_refuse(err, len, -EMSGSIZE, "%s has an MTU of %u, and its "
+			"frames have %u bytes; ip link set %s mtu %u",
+			d->iface, d->mtu, w->frame_bytes, d->iface,
+			w->frame_bytes - RTE_ETHER_HDR_LEN);
+	rl_netdev_let_go(&w->dev);
 	return ret;
 }
 

@@ -54,12 +54,13 @@ pid_space(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Whether the owner may live: by its lease, or its process. */
+/* Whether an owner but this process may live: by its lease, or its process. */
 static bool
 may_live(const struct rl_steer_owner *o)
 {
 	if (o->pid_space == pid_space() && o->pid != 0 &&
-	    kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)
+	    ((pid_t)o->pid == getpid() ||
+	     (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)))
 		return false;
 	return xdp_clock_ns() < o->until_ns;
 }
