@@ -13,6 +13,8 @@
 #                               guest (docs/drivers.md), and two virtual
 #                               machines: five minutes more
 #   devtools/test.sh --guests all   each model and binding: half an hour
+#   devtools/test.sh --soak TIME  also a run in which nothing may grow, of so many
+#                               seconds; 3600 is an hour
 #   devtools/test.sh --werror   a warning stops the plain build: for CI, whose
 #                               compiler is known
 #   devtools/test.sh --strict   what is skipped for want of a program fails: for
@@ -26,6 +28,7 @@ long=no
 werror=""
 strict=""
 guests=none
+soak=no
 while [ $# -gt 0 ]; do
 	arg=$1
 	shift
@@ -41,6 +44,17 @@ while [ $# -gt 0 ]; do
 			;;
 		esac
 		;;
+	--soak)
+		export RL_SOAK="${1:-}"
+		soak=yes
+		[ $# -eq 0 ] || shift
+		case $RL_SOAK in
+		'' | *[!0-9]*)
+			echo "$0: --soak takes a number of seconds" >&2
+			exit 2
+			;;
+		esac
+		;;
 	--sanitize) sanitize=yes ;;
 	--full) sanitize=yes full=yes ;;
 	--long) sanitize=yes full=yes long=yes ;;
@@ -48,7 +62,8 @@ while [ $# -gt 0 ]; do
 	--strict) strict="--strict" ;;
 	*)
 		echo "usage: $0 [--sanitize | --full | --long]" \
-			"[--guests short | all] [--werror] [--strict]" >&2
+			"[--guests short | all] [--soak SECONDS]" \
+			"[--werror] [--strict]" >&2
 		exit 2
 		;;
 	esac
@@ -118,12 +133,17 @@ run_suite build --suite alone $less --logbase alonelog
 logs="$logs build/meson-logs/alonelog.json"
 if [ "$long" = yes ]; then
 	echo "== long tests"
-	run_suite build --suite long --logbase longlog
+	run_suite build --suite long --no-suite soak --logbase longlog
 	logs="$logs build/meson-logs/longlog.json"
 elif [ "$guests" != none ]; then
 	echo "== guests"
 	run_suite build --suite "guests-$guests" --logbase guestslog
 	logs="$logs build/meson-logs/guestslog.json"
+fi
+if [ "$soak" = yes ]; then
+	echo "== $RL_SOAK seconds in which nothing may grow"
+	run_suite build --suite soak --logbase soaklog
+	logs="$logs build/meson-logs/soaklog.json"
 fi
 if [ "$sanitize" = yes ]; then
 	echo "== tests with sanitizers"

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -540,6 +541,8 @@ main(int argc, char **argv)
 
 	if (app == NULL)
 		return EXIT_UNUSABLE;
+	/* a thread of telemetry's serves a client: no heap for each of them */
+	(void)mallopt(M_ARENA_MAX, 2);
 	report_begin("reflit", argc, argv);
 	if (options_read(&app->opt, argc, argv) != 0) {
 		free(app);

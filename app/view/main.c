@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,8 @@ main(int argc, char **argv)
 	sigset_t sigs;
 	int rc, sig;
 
+	/* a thread serves a connection: no heap for each of them */
+	(void)mallopt(M_ARENA_MAX, 2);
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	tel_open(&s.tel);
 	rc = options(&s, &a, argc, argv);

@@ -11,16 +11,21 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
 #include <rte_mempool.h>
 
 #include "eal_fixture.h"
 #include "rl_carrier.h"
 #include "rl_frame.h"
+#include "rl_iface.h"
+#include "rl_listen.h"
 #include "rl_wire_dev.h"
 
 static void
@@ -202,7 +207,7 @@ static const struct {
 	  1024, NULL },
 	{ "net_memif5", "role=server,socket=@test-netdev-b,bsize=1024",
 	  1010, 1024, NULL },
-	{ "net_memif5", "role=server,socket=@test-netdev-c,bsize=1024",
+	{ "net_memif5", "role=server,socket=@tn-c,bsize=1024",
 	  1011, 0,
 	  "net_memif5: its driver takes frames of less than 1025 bytes, "
 	  "mtu = 1011 asks for 1025; give it bsize=2048" },
@@ -371,6 +376,104 @@ carriers_that_cannot_be_asked_for_leave_nothing_behind(void **state)
 	rl_carrier_stop(&c);
 }
 
+/* What this process has taken: descriptors, and memory of both kinds. */
+struct taken {
+	size_t fds, heap, huge;
+};
+
+static struct taken
+taken_now(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct rte_malloc_socket_stats st;
+	struct taken t = { 0 };
+
+	assert_non_null(d);
+	while (readdir(d) != NULL)
+		t.fds++;
+	closedir(d);
+	assert_int_equal(rte_malloc_get_socket_stats(0, &st), 0);
+	t.heap = mallinfo2().uordblks;
+	t.huge = st.heap_allocsz_bytes;
+	return t;
+}
+
+/* Each way to refuse a port once. */
+static void
+refuse_all(const char *plain)
+{
+	static const char *const vdev[] = {
+		"net_af_packet7,iface=no-such", "net_af_xdp7,iface=no-such",
+		"net_tap7,iface=test-netdev-b",
+	};
+	char err[256], path[96];
+	struct rl_wire_dev w;
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(vdev); i++)
+		assert_true(rl_iface_claim(vdev[i], err, sizeof(err)) < 0);
+	snprintf(path, sizeof(path), "net_vhost7,iface=%s", plain);
+	assert_int_equal(rl_listen_clear(path, err, sizeof(err)), -EEXIST);
+	assert_int_equal(rl_wire_dev_open(&w, "net_tap7", 0, 0, err,
+					  sizeof(err)),
+			 -ENODEV);
+	rl_wire_dev_close(&w);
+	assert_int_equal(rte_vdev_init("net_null7", "size=64"), 0);
+	assert_int_equal(rl_wire_dev_open(&w, "net_null7", 305, 0, err,
+					  sizeof(err)),
+			 -EMSGSIZE);
+	rl_wire_dev_close(&w);
+	assert_int_equal(rte_vdev_uninit("net_null7"), 0);
+}
+
+static void
+ports_refused_a_thousand_times_leave_nothing_behind(void **state)
+{
+	char plain[] = "/tmp/test-netdev-XXXXXX", err[256];
+	struct taken before, after;
+	const int fd = mkstemp(plain);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(rl_iface_claim("net_tap6,iface=test-netdev-b", err,
+					sizeof(err)), 0);
+	refuse_all(plain);
+	before = taken_now();
+	for (unsigned int i = 0; i < 1000; i++)
+		refuse_all(plain);
+	after = taken_now();
+	(void)remove(plain);
+	assert_int_equal(after.fds, before.fds);
+	assert_int_equal(after.heap, before.heap);
+	assert_int_equal(after.huge, before.huge);
+}
+
+/* Another interface for a port: it has but one. */
+static void
+a_claim_takes_the_place_of_the_one_before(void **state)
+{
+	struct taken before;
+	char err[256], vdev[64];
+
+	(void)state;
+	assert_int_equal(rl_iface_claim("net_tap5,iface=tn-c", err,
+					sizeof(err)), 0);
+	before = taken_now();
+	for (int i = 0; i < 2000; i++) {
+		snprintf(vdev, sizeof(vdev), "net_tap5,iface=tn-c%d",
+			 i);
+		assert_int_equal(rl_iface_claim(vdev, err, sizeof(err)), 0);
+	}
+	assert_int_equal(taken_now().fds, before.fds);
+	/* the name of before is free, the last one is not */
+	assert_int_equal(rl_iface_claim("net_tap8,iface=tn-c", err,
+					sizeof(err)), 0);
+	assert_int_equal(rl_iface_claim("net_tap9,iface=tn-c1999", err,
+					sizeof(err)), -EBUSY);
+	assert_string_equal(err, "tn-c1999: net_tap5 has it already; "
+			    "take another interface");
+}
+
 int
 main(void)
 {
@@ -387,6 +490,9 @@ main(void)
 		cmocka_unit_test(an_end_that_is_taken_back_is_as_it_was),
 		cmocka_unit_test(
 			carriers_that_cannot_be_asked_for_leave_nothing_behind),
+		cmocka_unit_test(
+			ports_refused_a_thousand_times_leave_nothing_behind),
+		cmocka_unit_test(a_claim_takes_the_place_of_the_one_before),
 	};
 
 	eal_fixture_start("0");
