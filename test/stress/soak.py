@@ -7,7 +7,7 @@ port that come and go, or never read what they asked for.
     soak.py REFLIT VIEW ROOT [--seconds N] [--seed N]
 
 What happens depends on the seed alone. Memory of reflit and of reflit-view after
-a sixth of the time, in which rounds follow each other without a pause, is
+a sixth of the time, in which links flap until all logs have gone round once, is
 compared with that at the end: 1.01 of it at most. At rest descriptors and threads are as many as then. The run itself must keep each
 promise. Prints a line for each twelfth of the time.
 """
@@ -27,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 sys.path.insert(0, os.path.join(ROOT, "test", "system"))
 
 MOST = 1.01  # memory at the end, of that after a sixth
+LOG = 33000  # events of an lcore that are kept until somebody takes them
 PARTS = 12   # in which memory is looked at; the first two warm up
 SWITCHES, ENDPOINTS = ("s0", "s1", "s2"), ("e0", "e1", "e2", "e3")
 LINKS = ("s0-s1#0", "s0-s1#1", "s1-s2", "s0-s2")
@@ -200,6 +201,15 @@ class Soak:
             p.kill()
         return []
 
+    def fill(self):
+        """Events, until the logs of all of them have gone round once."""
+        from grown import Telemetry
+        with Telemetry(self.tel) as t:
+            if t.ask("/reflit/events")["total"] > LOG:
+                return []
+        return ["link %s flap 40 20ms" % link for link in LINKS] + [
+            "wait 850ms"]
+
     KINDS = ("cut", "crash", "change", "controller", "noise", "refused",
              "files", "shown", "paused", "askers", "pages", "deaf") * 3 + (
                  "caller",)
@@ -210,6 +220,8 @@ class Soak:
         end, rounds = time.monotonic() + seconds, 0
         while time.monotonic() < end:
             self.tell(getattr(self, self.rng.choice(self.KINDS))())
+            if pause == 0:
+                self.tell(self.fill())
             rounds += 1
             time.sleep(pause)
         for s in self.unread:
