@@ -11,8 +11,8 @@ import struct
 import subprocess
 import time
 
-from reflit_test import (Box, FIGURE1, PCAP_SAME, REFLIT, ROOT, Running, case,
-                         main)
+from reflit_test import (Box, FIGURE1, PCAP_SAME, REFLIT, ROOT, Running, Skip,
+                         case, main, need)
 
 ONE = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "%s"; b = "%s"%s } );
@@ -162,8 +162,8 @@ wires = ( { link = "s0-s1#0"; a = "net_memif0"; b = "net_memif0"; },
 """
 
 
-def prompt(box, name, vdevs, config, *args):
-    return Running([REFLIT] + ["--vdev=" + v for v in vdevs] + [
+def prompt(box, name, vdevs, config, *args, wrap=()):
+    return Running([*wrap, REFLIT] + ["--vdev=" + v for v in vdevs] + [
         "--", "-i", "--config", box.write(name + ".cfg", config), "--json",
         box.path(name + ".json"), *args], stdin=subprocess.PIPE,
         stderr=subprocess.STDOUT)
@@ -203,6 +203,36 @@ def links_wait_for_a_peer_and_train_with_the_one_that_follows_it():
                     p.say("quit\n")
                 ended(right)
                 ended(second)
+
+
+@case
+def peers_in_other_namespaces_are_found_and_no_living_one_is_harmed():
+    """Of processes and of networks: each sees neither the number nor the socket
+    of the other, only its file."""
+    need("unshare")
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    apart = ["unshare", "-p", "-f", "--kill-child", "--mount-proc", "-n"]
+    with Box() as box:
+        vdevs = [[PEERS[0][i] % (0, 0, box.path("m")),
+                  PEERS[2][i] % (1, 0, box.path("v"))] for i in range(2)]
+        half = [[box, name, vdevs[i], HALVES, "--process", name]
+                for i, name in enumerate(("left", "right"))]
+        with prompt(*half[0], wrap=apart) as left:
+            with prompt(*half[1]) as first:
+                both_up(left, first)
+                # a second one finds the sockets of a living one, and leaves them
+                refused(box.run(("--process", "left"),
+                                ["--vdev=" + v for v in vdevs[0]], HALVES,
+                                "quit\n"), "another process listens there")
+                both_up(left, first)
+                first.p.kill()
+            with prompt(*half[1]) as second:
+                both_up(left, second)
+                for p in (left, second):
+                    p.say("quit\n")
+                for p in (left, second):
+                    ended(p)
 
 
 def frames_for_a_new_peer(box, serves, calls):
