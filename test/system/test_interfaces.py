@@ -129,7 +129,7 @@ def deleted(driver):
             for i in (0, 1):
                 live.until("is back, at link s0-s1#0")
             live.ask("wait up 60s")
-        assert dead_by(live.end()) == {"removed"}
+        assert "removed" in dead_by(live.end())
 
 
 @case
@@ -163,7 +163,7 @@ def moved(driver):
             live.p.send_signal(signal.SIGCONT)
             live.until(AWAY % (driver, 0, 0))
             live.until(BACK % (driver, 0))
-            assert dead_by(live.end()) <= {"removed", "phy", "peer"}
+            assert "removed" in dead_by(live.end())
         finally:
             delete_spaces([ns + "x"])
 
@@ -190,7 +190,7 @@ def an_interface_that_is_renamed_stays_the_wire():
             quiet_up(new, ns)
             said = live.ask("wait up 60s")
             assert "lost its interface" not in said, said
-        assert dead_by(live.end()) <= {"phy", "peer"}
+        assert "removed" not in dead_by(live.end())
 
 
 @case
