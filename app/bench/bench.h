@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #define BENCH_CASES 16
+#define BENCH_PORTS 2
 
 /** What suite hop sends. */
 struct bench_case {
@@ -25,7 +26,8 @@ struct bench_case {
 };
 
 struct bench_opts {
-	const char *port;   /**< suite wire: NAME[,ARGS] of an ethdev; or NULL */
+	const char *port[BENCH_PORTS]; /**< suite wire: NAME[,ARGS] of ethdevs */
+	unsigned int nports;
 	unsigned int reps;  /**< repetitions, of which the median is taken */
 	uint64_t seed;
 	bool quick;	    /**< small sizes: a smoke test, not a measurement */

@@ -13,6 +13,8 @@
 
 #include "bench.h"
 #include "bench_host.h"
+#include "rl_binding.h"
+#include "rl_driver.h"
 #include "rl_hush.h"
 #include "runtime_dir.h"
 #include "say_error.h"
@@ -30,35 +32,78 @@ advise_huge(const struct rte_memseg_list *msl, RL_UNUSED void *arg)
 
 static struct runtime_dir runtime_dir;
 static bool eal_up;
+static bool has_memif;
 
+/*
+ * net_memif leaves its listener to EAL's interrupt thread, which would read
+ * memory that a cleanup unmaps.
+ */
 void
 bench_eal_end(void)
 {
-	if (eal_up)
+	if (eal_up && !has_memif)
 		(void)rte_eal_cleanup();
 	eal_up = false;
 	runtime_dir_remove(&runtime_dir);
 }
 
+static const char *device[BENCH_PORTS];
+static unsigned int ndevices;
+
+void
+bench_eal_port(const char *port)
+{
+	has_memif |= rl_driver_is(port, "net_memif");
+	if (rl_driver_of(port)->hardware && ndevices < BENCH_PORTS)
+		device[ndevices++] = port;
+}
+
+/* Whether a device needs hugepages. */
+static bool
+device_huge(const char *arg)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(arg, ","), arg);
+	return rl_binding_huge("", name);
+}
+
 /* No file of EAL's is shared: any number of runs beside each other. */
+static int
+eal_args(char *args[], char *lcores)
+{
+	static const char *const plain[] = {
+		"-m", "256", "--no-telemetry", "--no-shconf",
+		"--log-level=error",
+	};
+	bool huge = false;
+	int n = 0;
+
+	args[n++] = (char *)(uintptr_t)"reflit-bench";
+	args[n++] = (char *)(uintptr_t)"--lcores";
+	args[n++] = lcores;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(plain); i++)
+		args[n++] = (char *)(uintptr_t)plain[i];
+	for (unsigned int i = 0; i < ndevices; i++) {
+		huge |= device_huge(device[i]);
+		args[n++] = (char *)(uintptr_t)"-a";
+		args[n++] = (char *)(uintptr_t)device[i];
+	}
+	if (ndevices == 0)
+		args[n++] = (char *)(uintptr_t)"--no-pci";
+	args[n++] = (char *)(uintptr_t)(huge ? "--in-memory" : "--no-huge");
+	return n;
+}
+
 int
 bench_eal(void)
 {
 	static char lcores[16];
-	static char *args[] = {
-		(char *)(uintptr_t)"reflit-bench",
-		(char *)(uintptr_t)"--lcores",
-		lcores,				   (char *)(uintptr_t)"-m",
-		(char *)(uintptr_t)"256",	   (char *)(uintptr_t)"--no-huge",
-		(char *)(uintptr_t)"--no-pci",	   (char *)(uintptr_t)"--no-telemetry",
-		(char *)(uintptr_t)"--no-shconf",
-		(char *)(uintptr_t)"--log-level=error", NULL,
-	};
-
-	char said[RL_HUSH_LINE];
+	char *args[16] = { NULL };
+	char said[RL_HUSH_LINE], why[300];
 	struct rl_hush hush;
 	cpu_set_t set;
-	int cpu, ret;
+	int cpu, n, ret;
 
 	if (eal_up)
 		return 0;
@@ -70,11 +115,16 @@ bench_eal(void)
 	snprintf(lcores, sizeof(lcores), "0@%d", cpu);
 	runtime_dir_make(&runtime_dir);
 	rl_hush_begin(&hush);
-	ret = rte_eal_init(RL_ARRAY_SIZE(args) - 1, args);
+	n = eal_args(args, lcores);
+	ret = rte_eal_init(n, args);
 	(void)rl_hush_end(&hush, said);
-	if (ret < 0)
-		return say_error(-rte_errno, "reflit-bench: EAL did not "
-				 "start%s\n", said);
+	if (ret < 0) {
+		rl_binding_of_args(n, args, rte_eal_has_hugepages(), why,
+				   sizeof(why));
+		return say_error(why[0] == '\0' ? -rte_errno : -EINVAL,
+				 "reflit-bench: EAL did not start%s%s\n", said,
+				 why);
+	}
 	rte_memseg_list_walk(advise_huge, NULL);
 	eal_up = true;
 	return 0;

@@ -72,7 +72,16 @@ struct bench_shape {
 	bool lcrc;
 };
 
-/** Once a process: EAL without hugepages, PCI or telemetry. 0 or -errno. */
+/**
+ * Before bench_eal(). A port of --port: if it is a device, EAL is to open it,
+ * with hugepages if it can't do without.
+ */
+void bench_eal_port(const char *port);
+
+/**
+ * Once a process: EAL without hugepages, PCI or telemetry, unless a port wants
+ * them. 0 or -errno.
+ */
 int bench_eal(void);
 
 /** At the end: what bench_eal() began, if it did. */

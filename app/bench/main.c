@@ -36,7 +36,7 @@ static const struct suite suites[] = {
 	{ "recovery", bench_recovery, "links and switches fail for good" },
 	{ "sim", bench_sim, "virtual time: flit-hops a second" },
 	{ "load", bench_load, "virtual time: full fabrics" },
-	{ "wire", bench_wire, "a full replay buffer through --port" },
+	{ "wire", bench_wire, "a full replay buffer through --port, or a link" },
 };
 
 static const struct suite *
@@ -112,6 +112,19 @@ take_cases(RL_UNUSED const struct opt *opt, const char *s, void *to)
 			 BENCH_CASES);
 }
 
+static int
+take_port(RL_UNUSED const struct opt *opt, const char *s, void *to)
+{
+	struct bench_opts *const o = &((struct args *)to)->o;
+
+	if (o->nports == BENCH_PORTS)
+		return say_error(-EBADMSG, "reflit-bench: --port: give one "
+				 "port, or two that are joined\n");
+	o->port[o->nports++] = s;
+	bench_eal_port(s);
+	return 0;
+}
+
 #define TO(field) offsetof(struct args, field)
 
 static const struct opt table[] = {
@@ -135,9 +148,10 @@ static const struct opt table[] = {
 		  "auto (torus, links/switches, mode), hold TEXT" },
 	{ "quick", NULL, NULL, TO(o.quick),
 	  .help = "small sizes: a smoke test, not a measurement" },
-	{ "port", "PORT", opt_text, TO(o.port),
-	  .help = "suite wire: use this ethdev, as EAL's --vdev takes it,\n"
-		  "net_af_packet0,iface=veth0 (net_null)" },
+	{ "port", "PORT", take_port, 0,
+	  .help = "suite wire: use this ethdev: 0000:01:00.0, or as EAL's\n"
+		  "--vdev takes it, net_af_packet0,iface=veth0\n"
+		  "(net_null); twice: a link between the two" },
 	{ "help", NULL, NULL, TO(help), .help = "print this text" },
 	{ "version", NULL, NULL, TO(version), .help = "print the version" },
 	{ .name = NULL },
@@ -251,7 +265,7 @@ main(int argc, char **argv)
 		fflush(stdout);
 		json_object_set_new(report, s->name, out);
 		if (ret == -EHOSTUNREACH ||
-		    (ret == -EINVAL && (a.o.config || a.o.port)))
+		    (ret == -EINVAL && (a.o.config || a.o.nports != 0)))
 			break; /* it has said what is wrong with that */
 		if (ret != 0) {
 			fprintf(stderr, "reflit-bench: %s: %s\n", s->name,

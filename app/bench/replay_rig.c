@@ -4,22 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "bench.h"
 #include "replay_rig.h"
 
 static int
-rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
-	  uint32_t frame_bytes)
+make_ports(struct replay_rig *g, uint32_t flits_per_frame, uint32_t frame_bytes,
+	   uint64_t replay_ns)
 {
 	const struct rl_link_auth *auth[2] = { NULL, NULL };
 
 	rl_link_cfg_defaults(&g->cfg);
 	g->cfg.credits_flits = 4096;
 	g->cfg.replay_limit = 255;
-	g->cfg.replay_timer_ns = REPLAY_EVERY_NS;
+	g->cfg.replay_timer_ns = replay_ns;
 	g->cfg.keepalive_ns = g->cfg.keepalive_dead_ns = 0;
 	g->cfg.error_window_ns = 0; /* replays are no errors here */
 	g->cfg.flits_per_frame = flits_per_frame;
+	g->cfg.queue_flits = 1024;
 	g->codec = bench_alloc(rl_codec_memsize());
 	g->flits = bench_alloc(2048 * sizeof(struct rl_flit));
 	g->cache.slot = bench_alloc(2048 * sizeof(struct rl_flit *));
@@ -45,6 +48,8 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 			.index = (uint16_t)i,
 			.frame_bytes = frame_bytes,
 			.auth = auth[i],
+			/* so that a cable that leads back does not train */
+			.place = { .link = 1, .end = (uint8_t)i },
 		};
 		void *mem = bench_alloc(rl_port_memsize(&g->cfg));
 
@@ -89,11 +94,10 @@ rig_fill(struct replay_rig *g)
 }
 
 int
-replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
-		uint32_t frame_bytes, bool keyed)
+replay_rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
+		 uint32_t frame_bytes, uint64_t replay_ns, bool keyed)
 {
 	struct rl_auth_root root;
-	int ret = 0;
 
 	memset(g, 0, sizeof(*g));
 	rl_auth_root_make(&root, "bench", 5);
@@ -102,7 +106,16 @@ replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
 		if (g->auth[i] == NULL)
 			return -ENOMEM;
 	}
-	ret = rig_ports(g, flits_per_frame, frame_bytes);
+	return make_ports(g, flits_per_frame, frame_bytes, replay_ns);
+}
+
+int
+replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
+		uint32_t frame_bytes, bool keyed)
+{
+	const int ret = replay_rig_ports(g, flits_per_frame, frame_bytes,
+					 REPLAY_EVERY_NS, keyed);
+
 	return ret == 0 ? rig_fill(g) : ret;
 }
 
@@ -131,24 +144,55 @@ peer_answers(struct replay_rig *g, uint8_t *frame, uint32_t len,
 		rl_port_rx_frame(g->port[0], g->frame, len, now_ns);
 }
 
+unsigned int
+replay_throw_away(struct rl_phy_eth *phy, uint64_t now_ns)
+{
+	struct rl_phy_frame f[RL_PHY_BURST];
+	const unsigned int n = rl_phy_eth_ops.rx(phy, f, RL_PHY_BURST, now_ns);
+
+	rl_phy_eth_ops.rx_free(phy, f, n);
+	return n;
+}
+
+/* @return flits of the frames that were sent */
+static uint32_t
+send_burst(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t now_ns,
+	   struct rl_phy_frame f[], unsigned int n)
+{
+	uint32_t flits = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		f[i].len = rl_port_tx_frame(g->port[0], f[i].data, now_ns);
+		if (f[i].len != 0 && f[i].data[15] == 0)
+			peer_answers(g, f[i].data, f[i].len, now_ns);
+		flits += f[i].len == 0 ? 0 : f[i].data[15];
+	}
+	rl_phy_eth_ops.tx(phy, f, n, now_ns);
+	return flits;
+}
+
 uint32_t
 replay_once(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t now_ns)
 {
 	struct rl_phy_frame f[RL_PHY_BURST];
+	uint64_t moved = rte_rdtsc();
 	uint32_t flits = 0;
-	unsigned int n;
 
 	rl_port_tick(g->port[0], now_ns);
 	while (rl_port_tx_ready(g->port[0], now_ns)) {
-		n = rl_phy_eth_ops.tx_alloc(phy, f, RL_PHY_BURST, now_ns);
-		for (unsigned int i = 0; i < n; i++) {
-			f[i].len = rl_port_tx_frame(g->port[0], f[i].data,
-						    now_ns);
-			if (f[i].len != 0 && f[i].data[15] == 0)
-				peer_answers(g, f[i].data, f[i].len, now_ns);
-			flits += f[i].len == 0 ? 0 : f[i].data[15];
-		}
-		rl_phy_eth_ops.tx(phy, f, n, now_ns);
+		const uint64_t sent = phy->c.tx_frames, from = rte_rdtsc();
+		const unsigned int heard =
+			g->hears ? replay_throw_away(phy, now_ns) : 0;
+		const unsigned int n =
+			rl_phy_eth_ops.tx_alloc(phy, f, RL_PHY_BURST, now_ns);
+
+		flits += send_burst(g, phy, now_ns, f, n);
+		if (n != 0 || heard != 0 || phy->c.tx_frames != sent)
+			moved = from;
+		else
+			g->wait_cycles += rte_rdtsc() - from;
+		if (from - moved > rte_get_tsc_hz())
+			break;
 	}
 	return flits;
 }

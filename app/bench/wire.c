@@ -6,8 +6,10 @@
  * run on the same ethdev: dpdk-testpmd that only sends, frames of the same
  * length, on one core; and frames of that length sent by this program without
  * a port. And the same port once more with a key: what it costs that every
- * frame ends in a tag. All in wall time: a wire may have to wait for its other
- * end.
+ * frame ends in a tag. Rates are wall time: a wire may have to wait for its
+ * other end. What a flit takes of a core leaves such waits out.
+ *
+ * With two ports: a link between them (wire_pair.c).
  */
 
 #include <errno.h>
@@ -15,67 +17,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_bus_vdev.h>
-#include <rte_ethdev.h>
+#include <rte_cycles.h>
 
 #include "bench.h"
 #include "bench_host.h"
 #include "replay_rig.h"
-#include "rl_hush.h"
-#include "rl_iface.h"
-#include "rl_wire_dev.h"
-#include "rl_xdp.h"
 #include "say_error.h"
+#include "wire_pair.h"
 
 #define ROUND_NS (RL_NS_PER_S / 2)
 #define QUICK_NS (RL_NS_PER_S / 20)
-#define LINE 512
-#define XDP_BUFFER 3776u /* with its headers within a page */
 
 /*
  * What each repetition yields: frames or flits a second. KEYED: replay, where
- * frames end in a tag. TAG_NS: to make the tag of a frame, or check it.
+ * frames end in a tag. HEARD: frames that came in meanwhile. CPU_NS: of a flit.
+ * TAG_NS: to make the tag of a frame, or check it.
  */
-enum series { BARE, REPLAY, FLITS, KEYED, KEYED_FLITS, TAG_NS, SERIES };
+enum series {
+	BARE,
+	REPLAY,
+	FLITS,
+	HEARD,
+	CPU_NS,
+	KEYED,
+	KEYED_FLITS,
+	KEYED_HEARD,
+	KEYED_CPU_NS,
+	TAG_NS,
+	SERIES
+};
 
 struct figures {
 	double testpmd; /* frames a second; 0: it could not be run */
 	double median[SERIES];
 };
-
-/*
- * dpdk-testpmd in txonly on the same ethdev, which is ours no more. It says
- * what it sends once a second; the first second is its start.
- */
-static double
-testpmd(const char *port, uint32_t frame_bytes, bool quick)
-{
-	char cmd[2 * LINE], line[LINE];
-	double best = 0;
-	FILE *f;
-
-	snprintf(cmd, sizeof(cmd),
-		 "timeout -s INT %d dpdk-testpmd -l 0,1 --no-huge -m 256 "
-		 "--no-pci --no-shconf --no-telemetry --log-level=error "
-		 "--vdev='%s' -- --forward-mode=txonly --txpkts=%u "
-		 "--mbuf-size=%u --total-num-mbufs=16384 --auto-start "
-		 "--stats-period=1 2>/dev/null </dev/null",
-		 quick ? 3 : 5, port, frame_bytes,
-		 rl_driver_is(port, "net_af_xdp")
-			 ? XDP_BUFFER
-			 : RTE_MAX(frame_bytes + 256, 4352u));
-	f = popen(cmd, "r");
-	if (f == NULL)
-		return 0;
-	while (fgets(line, sizeof(line), f) != NULL) {
-		const char *at = strstr(line, "Tx-pps:");
-
-		if (at != NULL && strtod(at + 7, NULL) > best)
-			best = strtod(at + 7, NULL);
-	}
-	(void)pclose(f);
-	return best;
-}
 
 /* Frames of one length, as fast as the ethdev takes them. */
 static double
@@ -86,9 +61,10 @@ bare(struct rl_phy_eth *phy, uint32_t bytes, uint64_t for_ns)
 	struct rl_phy_frame f[RL_PHY_BURST];
 
 	while (now_ns - t0 < for_ns) {
-		const unsigned int n = rl_phy_eth_ops.tx_alloc(
-			phy, f, RL_PHY_BURST, now_ns);
+		const unsigned int n =
+			rl_phy_eth_ops.tx_alloc(phy, f, RL_PHY_BURST, now_ns);
 
+		(void)replay_throw_away(phy, now_ns);
 		for (unsigned int i = 0; i < n; i++)
 			f[i].len = bytes;
 		if (n != 0)
@@ -98,25 +74,33 @@ bare(struct rl_phy_eth *phy, uint32_t bytes, uint64_t for_ns)
 	return (double)(phy->c.tx_frames - n0) * 1e9 / (double)(now_ns - t0);
 }
 
-/* Replays in a row: the timer is always due. Frames and flits a second. */
+/* Replays in a row: the timer is always due. Four series, from @p v on. */
 static int
 replays(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t for_ns,
-	double *frames_per_s, double *flits_per_s)
+	double *v, unsigned int reps)
 {
+	const uint64_t cpu0 = bench_cpu_ns(), c0 = rte_rdtsc();
 	const uint64_t t0 = bench_now_ns(), n0 = phy->c.tx_frames;
-	uint64_t virtual_ns = g->now_ns, flits = 0, now_ns = t0;
+	const uint64_t heard = phy->c.rx_frames;
+	uint64_t flits = 0, now_ns = t0;
+	double s, busy;
 
+	g->wait_cycles = 0;
 	while (now_ns - t0 < for_ns) {
-		virtual_ns += REPLAY_EVERY_NS;
-		flits += replay_once(g, phy, virtual_ns);
+		const uint32_t n =
+			replay_once(g, phy, g->now_ns += REPLAY_EVERY_NS);
+
+		if (n == 0)
+			return -EPIPE;
+		flits += n;
 		now_ns = bench_now_ns();
 	}
-	g->now_ns = virtual_ns;
-	if (flits == 0)
-		return -EIO;
-	*frames_per_s = (double)(phy->c.tx_frames - n0) * 1e9 /
-			(double)(now_ns - t0);
-	*flits_per_s = (double)flits * 1e9 / (double)(now_ns - t0);
+	s = (double)(now_ns - t0) / 1e9;
+	busy = 1 - (double)g->wait_cycles / (double)(rte_rdtsc() - c0);
+	v[0] = (double)(phy->c.tx_frames - n0) / s;
+	v[reps] = (double)flits / s;
+	v[2 * reps] = (double)(phy->c.rx_frames - heard) / s;
+	v[3 * reps] = (double)(bench_cpu_ns() - cpu0) * busy / (double)flits;
 	return 0;
 }
 
@@ -147,156 +131,144 @@ measure_once(struct replay_rig g[2], struct rl_phy_eth *phy, uint32_t flits,
 	int ret;
 
 	v[BARE * reps] = bare(phy, rl_frame_bytes(flits), for_ns);
-	ret = replays(&g[0], phy, for_ns, &v[REPLAY * reps], &v[FLITS * reps]);
+	ret = replays(&g[0], phy, for_ns, &v[REPLAY * reps], reps);
 	if (ret == 0)
-		ret = replays(&g[1], phy, for_ns, &v[KEYED * reps],
-			      &v[KEYED_FLITS * reps]);
+		ret = replays(&g[1], phy, for_ns, &v[KEYED * reps], reps);
 	v[TAG_NS * reps] = tags(&g[1], rl_frame_bytes(flits), for_ns / 4);
 	return ret;
 }
 
 static int
-measure(const struct bench_opts *o, struct rl_wire_dev *w, struct figures *fig)
+measure(const struct bench_opts *o, struct wire_port *p, struct figures *fig)
 {
 	const uint64_t for_ns = o->quick ? QUICK_NS : ROUND_NS;
-	const uint32_t flits = rl_frame_fit(w->frame_bytes);
+	const uint32_t flits = rl_frame_fit(p->w.frame_bytes);
 	double *v = calloc(SERIES * (size_t)o->reps, sizeof(*v));
-	const struct rl_phy_eth_params p = {
-		.port_id = w->dev.port_id,
-		.rx_queues = w->dev.queues,
-		.frame_bytes = w->frame_bytes,
-		.pool = w->pool,
-	};
-	struct replay_rig g[2];
-	struct rl_phy_eth phy;
-	int ret = v == NULL ? -ENOMEM : rl_phy_eth_open(&phy, &p);
+	struct replay_rig g[2] = { 0 };
+	int ret = v == NULL ? -ENOMEM : 0;
 
-	for (unsigned int k = 0; k < 2 && ret == 0; k++)
-		ret = replay_rig_open(&g[k], flits, w->frame_bytes, k == 1);
-	for (unsigned int r = 0; r < o->reps && ret == 0; r++)
-		ret = measure_once(g, &phy, flits, for_ns, v + r, o->reps);
-	if (ret == 0) {
-		for (unsigned int k = 0; k < SERIES; k++)
-			fig->median[k] = bench_median(v + k * o->reps, o->reps);
-		replay_rig_close(&g[0]);
-		replay_rig_close(&g[1]);
-		rl_phy_eth_close(&phy);
+	for (unsigned int k = 0; k < 2 && ret == 0; k++) {
+		ret = replay_rig_open(&g[k], flits, p->w.frame_bytes, k == 1);
+		g[k].hears = true;
 	}
+	for (unsigned int r = 0; r < o->reps && ret == 0; r++)
+		ret = measure_once(g, &p->phy, flits, for_ns, v + r, o->reps);
+	for (unsigned int k = 0; k < SERIES && ret == 0; k++)
+		fig->median[k] = bench_median(v + k * o->reps, o->reps);
+	replay_rig_close(&g[0]);
+	replay_rig_close(&g[1]);
 	free(v);
+	if (ret == -EPIPE)
+		return say_error(-EINVAL,
+				 "reflit-bench: --port %s: it takes "
+				 "no more frames; nobody reads them\n",
+				 p->arg);
 	return ret;
 }
 
-static void
-say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
-    FILE *human)
+static json_t *
+known(double v)
 {
-	const uint32_t flits = rl_frame_fit(w->frame_bytes);
+	return v == 0 ? json_null() : json_real(v);
+}
+
+static void
+write_figures(const struct wire_port *p, const struct figures *fig, json_t *out)
+{
+	const uint32_t flits = rl_frame_fit(p->w.frame_bytes);
+	const double line = wire_port_line_flits(p, flits);
 	const double *v = fig->median;
-	const bool peer = fig->testpmd != 0;
 	json_t *o = json_pack(
-		"{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-		"s:o, s:o}",
-		"port", w->dev.name, "driver", w->dev.driver, "frame_bytes",
+		"{s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		"s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
+		"port", p->name, "driver", p->w.dev.driver, "frame_bytes",
 		(int)rl_frame_bytes(flits), "flits_per_frame", (int)flits,
-		"replay_frames_per_s", v[REPLAY], "mflits_per_s",
-		v[FLITS] / 1e6, "bare_frames_per_s", v[BARE],
-		"keyed_frames_per_s", v[KEYED], "keyed_mflits_per_s",
+		"link_mbps", (int)p->link_mbps, "replay_frames_per_s",
+		v[REPLAY], "mflits_per_s", v[FLITS] / 1e6,
+		"received_frames_per_s", v[HEARD], "cpu_ns_per_flit", v[CPU_NS],
+		"mflits_per_core_s", 1e3 / v[CPU_NS], "bare_frames_per_s",
+		v[BARE], "keyed_frames_per_s", v[KEYED], "keyed_mflits_per_s",
 		v[KEYED_FLITS] / 1e6, "keyed_share", v[KEYED_FLITS] / v[FLITS],
 		"tag_ns", v[TAG_NS], "share_of_bare", v[REPLAY] / v[BARE],
-		"testpmd_frames_per_s",
-		peer ? json_real(fig->testpmd) : json_null(),
-		"share_of_testpmd",
-		peer ? json_real(v[REPLAY] / fig->testpmd) : json_null());
+		"testpmd_frames_per_s", known(fig->testpmd), "share_of_testpmd",
+		known(fig->testpmd == 0 ? 0 : v[REPLAY] / fig->testpmd),
+		"share_of_line", known(line == 0 ? 0 : v[FLITS] / line));
 
 	(void)json_object_update(out, o);
 	json_decref(o);
+}
+
+static void
+say(const struct wire_port *p, const struct figures *fig, FILE *human)
+{
+	const uint32_t flits = rl_frame_fit(p->w.frame_bytes);
+	const double line = wire_port_line_flits(p, flits);
+	const double *v = fig->median;
+
 	fprintf(human,
 		"wire: %s, frames of %u bytes, %u flits\n"
-		"  replay      %8.3f Mframe/s, %6.2f Mflit/s\n"
+		"  replay      %8.3f Mframe/s, %6.2f Mflit/s",
+		p->name, rl_frame_bytes(flits), flits, v[REPLAY] / 1e6,
+		v[FLITS] / 1e6);
+	if (line == 0)
+		fprintf(human, "; its driver knows no speed\n");
+	else
+		fprintf(human, ", %3.0f %% of the line rate of %g Gbit/s\n",
+			100 * v[FLITS] / line, p->link_mbps / 1e3);
+	fprintf(human,
+		"  a flit      %8.1f ns of a core, %6.2f Mflit/s a core\n"
+		"  received    %8.3f Mframe/s\n"
 		"  with a key  %8.3f Mframe/s, %6.2f Mflit/s, %3.0f %% of it; a "
 		"tag takes %.0f ns\n"
 		"  bare frames %8.3f Mframe/s; replay is %3.0f %% of it\n",
-		w->dev.name, rl_frame_bytes(flits), flits, v[REPLAY] / 1e6,
-		v[FLITS] / 1e6, v[KEYED] / 1e6, v[KEYED_FLITS] / 1e6,
-		100 * v[KEYED_FLITS] / v[FLITS], v[TAG_NS], v[BARE] / 1e6,
-		100 * v[REPLAY] / v[BARE]);
-	if (peer)
+		v[CPU_NS], 1e3 / v[CPU_NS], v[HEARD] / 1e6, v[KEYED] / 1e6,
+		v[KEYED_FLITS] / 1e6, 100 * v[KEYED_FLITS] / v[FLITS],
+		v[TAG_NS], v[BARE] / 1e6, 100 * v[REPLAY] / v[BARE]);
+	if (fig->testpmd != 0)
 		fprintf(human,
 			"  testpmd     %8.3f Mframe/s; replay is %3.0f %% of "
-			"it\n", fig->testpmd / 1e6,
-			100 * v[REPLAY] / fig->testpmd);
+			"it\n",
+			fig->testpmd / 1e6, 100 * v[REPLAY] / fig->testpmd);
 	else
 		fprintf(human, "  testpmd     could not be run here\n");
 }
 
-/* Before the driver opens it: it would say less, and undo more. */
 static int
-check_port(const char *port, char err[LINE])
+one_port(const struct bench_opts *o, struct wire_port *p, json_t *out,
+	 FILE *human)
 {
-	char iface[RL_IFNAME];
-	int ret = rl_iface_claim(port, err, LINE);
+	struct figures fig = { 0 };
+	const int ret = measure(o, p, &fig);
+	const struct wire_port was = *p;
 
-	if (ret == 0 && rl_driver_is(port, "net_af_xdp") &&
-	    rl_devarg(port, "iface", iface, sizeof(iface)))
-		ret = rl_xdp_port_check(iface, 0, err);
-	return ret;
-}
-
-static int
-open_port(const char *port, struct rl_wire_dev *w, char name[64])
-{
-	const char *args = strchr(port, ',');
-	char err[LINE], said[RL_HUSH_LINE];
-	struct rl_hush hush;
-	int ret;
-
-	snprintf(name, 64, "%.*s", (int)strcspn(port, ","), port);
-	ret = check_port(port, err);
 	if (ret != 0)
-		return say_error(-EINVAL, "reflit-bench: --port %s: %s\n", port,
-				 err);
-	rl_hush_begin(&hush);
-	ret = rte_vdev_init(name, args == NULL ? "" : args + 1);
-	(void)rl_hush_end(&hush, said);
-	if (ret != 0)
-		return say_error(-EINVAL, "reflit-bench: --port %s: there is "
-				 "no such driver, or it refuses that%s\n", port,
-				 said);
-	ret = rl_wire_dev_open(w, name, 0, 0, err, sizeof(err));
-	if (ret != 0)
-		fprintf(stderr, "reflit-bench: --port: %s\n", err);
-	return ret == 0 ? 0 : -EINVAL;
-}
-
-static void
-close_port(struct rl_wire_dev *w, const char *name)
-{
-	rl_wire_dev_close(w);
-	(void)rte_vdev_uninit(name);
+		return ret;
+	wire_port_close(p); /* an ethdev is testpmd's alone */
+	fig.testpmd = wire_port_testpmd(
+		&was, rl_frame_bytes(rl_frame_fit(was.w.frame_bytes)),
+		o->quick);
+	write_figures(&was, &fig, out);
+	say(&was, &fig, human);
+	return 0;
 }
 
 int
 bench_wire(const struct bench_opts *o, json_t *out, FILE *human)
 {
-	const char *port = o->port != NULL ? o->port : "net_null9";
-	struct rl_wire_dev w = { 0 }, frames;
-	struct figures fig = { 0 };
-	char name[64];
+	const unsigned int n = RTE_MAX(o->nports, 1u);
+	struct wire_port port[BENCH_PORTS] = { 0 };
 	int ret = bench_eal();
 
-	if (ret != 0)
-		return ret;
-	ret = open_port(port, &w, name);
+	for (unsigned int i = 0; i < n && ret == 0; i++)
+		ret = wire_port_open(&port[i], o->nports != 0
+						       ? o->port[i]
+						       : "net_null9,no-rx=1");
+	for (unsigned int i = 0; i < n && ret == 0; i++)
+		ret = wire_port_wait(&port[i]);
 	if (ret == 0)
-		ret = measure(o, &w, &fig);
-	frames = w;
-	close_port(&w, name);
-	if (ret != 0)
-		return ret;
-	/* an ethdev is its alone */
-	fig.testpmd = testpmd(port,
-			      rl_frame_bytes(rl_frame_fit(frames.frame_bytes)),
-			      o->quick);
-	say(&frames, &fig, out, human);
-	return 0;
+		ret = o->nports == 2 ? wire_pair(o, port, out, human)
+				     : one_port(o, &port[0], out, human);
+	for (unsigned int i = 0; i < BENCH_PORTS; i++)
+		wire_port_close(&port[i]);
+	return ret;
 }

@@ -26,6 +26,7 @@
 #include "refusal.h"
 #include "report.h"
 #include "report_file.h"
+#include "rl_binding.h"
 #include "rl_hush.h"
 #include "rl_listen.h"
 #include "run_files.h"
@@ -484,7 +485,7 @@ with_eal(struct app *app)
 	const struct host_params hp = host_params(app);
 	struct eal_args *ea = calloc(1, sizeof(*ea));
 	struct host_plan plan;
-	char said[RL_HUSH_LINE];
+	char said[RL_HUSH_LINE], why[300];
 	int status = EXIT_UNUSABLE, ret;
 	uint32_t mb;
 
@@ -510,12 +511,9 @@ with_eal(struct app *app)
 	} else if (ret != 0) {
 		; /* it was printed */
 	} else if (start_eal(ea, said) < 0) {
-		fprintf(stderr, "reflit: EAL did not start%s%s\n", said,
-			strstr(said, "IOVA as 'PA'") == NULL
-				? ""
-				: "; a NIC bound to uio needs root and "
-				  "hugepages, as in --in-memory -m 256; bind it "
-				  "to vfio-pci, or give it those");
+		rl_binding_of_args(ea->argc, ea->argv,
+				   rte_eal_has_hugepages(), why, sizeof(why));
+		fprintf(stderr, "reflit: EAL did not start%s%s\n", said, why);
 	} else {
 		if (open_all(app) == 0) {
 			/* drivers print too much about a port that closes */

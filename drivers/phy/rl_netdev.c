@@ -18,9 +18,11 @@
 #include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
+#include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
+#include "rl_binding.h"
 #include "rl_hush.h"
 #include "rl_iface.h"
 #include "rl_listen.h"
@@ -74,38 +76,25 @@ rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
 }
 
-/* Of a PCI device that is there, and no port. */
-static void
-not_bound(const char *name, const char *driver, char *buf, size_t len)
-{
-	if (strncmp(driver, "vfio", 4) == 0 || strstr(driver, "uio") != NULL)
-		snprintf(buf, len, "there is no port %s: give it to EAL, as in "
-				   "-a %s; if it was given, DPDK has no driver "
-				   "for it, or that did not start", name, name);
-	else
-		snprintf(buf, len, "there is no port %s: the kernel has the "
-				   "device, with %s%s; dpdk-devbind.py -b "
-				   "vfio-pci %s, and give it to EAL, as in -a "
-				   "%s", name,
-			 driver[0] == '\0' ? "no driver" : "the driver ",
-			 driver, name, name);
-}
-
 char *
 rl_netdev_missing(const char *name, char *buf, size_t len)
 {
 	const struct rl_driver *k = rl_driver_of(name);
-	char why[RL_HUSH_LINE], driver[RL_UNPLUG_DRIVER];
+	char why[RL_HUSH_LINE], wrong[256];
 
-	if (k->hardware && rl_unplug_driver(name, driver))
-		not_bound(name, driver, buf, len);
+	if (k->hardware && rl_binding_wrong("", name, rte_eal_has_hugepages(),
+					    wrong, sizeof(wrong)))
+		snprintf(buf, len, "there is no port %s: %s", name, wrong);
 	else if (rl_hush_why(name, why)[0] != '\0')
 		snprintf(buf, len, "there is no port %s, for it did not start%s",
 			 name, why);
 	else
 		snprintf(buf, len, "there is no port %s; give it to EAL, as in "
-				   "%s%s%s", name,
-			 k->hardware ? "-a " : "--vdev=", name, k->more);
+				   "%s%s%s%s", name,
+			 k->hardware ? "-a " : "--vdev=", name, k->more,
+			 k->hardware ? "; if it was given, DPDK has no driver "
+				       "for it, or that did not start"
+				     : "");
 	return buf;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,24 +12,11 @@
 #include <rte_ethdev.h>
 
 #include "rl_base.h"
+#include "rl_binding.h"
 #include "rl_sockets.h"
 #include "rl_unplug.h"
 
 #define DEVICES "/sys/bus/pci/devices/"
-
-bool
-rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER])
-{
-	char path[128], to[PATH_MAX];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), DEVICES "%s/driver", name);
-	n = readlink(path, to, sizeof(to) - 1);
-	to[n < 0 ? 0 : n] = '\0';
-	snprintf(driver, RL_UNPLUG_DRIVER, "%s", n < 0 ? "" : basename(to));
-	snprintf(path, sizeof(path), DEVICES "%s", name);
-	return access(path, F_OK) == 0;
-}
 
 void
 rl_unplug_ask(struct rl_unplug *u)
@@ -61,7 +46,7 @@ rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id)
 	memset(u, 0, sizeof(*u));
 	u->name = name;
 	u->port_id = port_id;
-	if (!rl_unplug_driver(name, u->driver))
+	if (!rl_binding_driver("", name, u->driver))
 		return;
 	u->watched = true;
 	(void)rte_dev_hotplug_handle_enable();
@@ -128,11 +113,11 @@ rl_unplug_gone(const struct rl_unplug *u)
 bool
 rl_unplug_back(const struct rl_unplug *u)
 {
-	char driver[RL_UNPLUG_DRIVER];
+	char driver[RL_BINDING_DRIVER];
 
 	if (u->fd != 0)
 		return is_up(u->name);
-	return rl_unplug_driver(u->name, driver) &&
+	return rl_binding_driver("", u->name, driver) &&
 	       strcmp(driver, u->driver) == 0 && !rl_unplug_gone(u);
 }
 

@@ -18,23 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RL_UNPLUG_DRIVER 32
+#include "rl_binding.h"
 
 /** A device or an interface that is watched. */
 struct rl_unplug {
 	const char *name; /**< of its port: its address; of the interface */
-	char driver[RL_UNPLUG_DRIVER]; /**< of the kernel's: it gave it to us */
+	char driver[RL_BINDING_DRIVER]; /**< of the kernel's: it gave it to us */
 	uint16_t port_id;
 	bool watched;
 	int fd; /**< a socket of the driver's at the interface; 0: a device */
 	_Atomic bool asked; /**< any thread: it leaves */
 };
-
-/**
- * Any thread. The kernel's driver of a PCI device; empty: none.
- * @return whether there is such a device
- */
-bool rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER]);
 
 /**
  * Control thread. Watches the device of a port; does nothing if that is no PCI

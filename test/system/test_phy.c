@@ -393,26 +393,26 @@ frames_of_devices_have_addresses_that_devices_know(void **state)
 static void
 a_device_of_the_kernel_is_named_with_its_driver(void **state)
 {
-	char buf[512], driver[RL_UNPLUG_DRIVER] = "vfio";
+	char buf[512], driver[RL_BINDING_DRIVER] = "vfio";
 	const struct dirent *e = NULL;
 	DIR *d = opendir("/sys/bus/pci/devices");
 
 	(void)state;
 	while (d != NULL && (e = readdir(d)) != NULL &&
-	       (e->d_name[0] == '.' || !rl_unplug_driver(e->d_name, driver) ||
+	       (e->d_name[0] == '.' || !rl_binding_driver("", e->d_name, driver) ||
 		strncmp(driver, "vfio", 4) == 0 ||
 		strstr(driver, "uio") != NULL || driver[0] == '\0'))
 		;
 	if (e != NULL) {
 		rl_netdev_missing(e->d_name, buf, sizeof(buf));
 		assert_non_null(strstr(buf, driver));
-		assert_non_null(strstr(buf, "dpdk-devbind.py -b vfio-pci"));
+		assert_non_null(strstr(buf, "dpdk-devbind.py -b "));
 	}
 	if (d != NULL)
 		closedir(d);
 	rl_netdev_missing("ffff:ff:1f.7", buf, sizeof(buf));
-	assert_string_equal(buf, "there is no port ffff:ff:1f.7; give it to "
-				 "EAL, as in -a ffff:ff:1f.7");
+	assert_non_null(strstr(buf, "there is no port ffff:ff:1f.7: there is "
+				    "no such device"));
 	if (e == NULL) {
 		print_message("no PCI device with a driver here\n");
 		skip();

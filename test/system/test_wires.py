@@ -3,6 +3,7 @@
 """Links over ethdevs of all kinds [PHY-1]: figure 1 whose two cables between
 s0 and s1 are interfaces; packets of generators are proven one by one."""
 import json
+import math
 import os
 import subprocess
 
@@ -242,6 +243,12 @@ def a_replay_through_a_wire_is_measured_beside_bare_frames():
             # a frame carries its flits, each time
             per = wire["mflits_per_s"] * 1e6 / wire["replay_frames_per_s"]
             assert flits - 1 < per <= flits, wire
+            line = wire["link_mbps"] * 1e6 / 8 / (wire["frame_bytes"] + 24)
+            assert line == 0 or math.isclose(
+                wire["share_of_line"],
+                wire["mflits_per_s"] * 1e6 / flits / line), wire
+            assert math.isclose(wire["mflits_per_core_s"],
+                                1e3 / wire["cpu_ns_per_flit"]), wire
         for port in ("net_nosuch0", "net_af_packet0,iface=nope",
                      "net_af_packet0,iface=v0,framesz=9000"):
             p = subprocess.run(net.wrap + [bench, "--port", port, "wire"],
@@ -249,6 +256,68 @@ def a_replay_through_a_wire_is_measured_beside_bare_frames():
             assert p.returncode == 2, p.stderr
             assert p.stderr.startswith("reflit-bench: --port " + port), \
                 p.stderr
+            assert p.stderr.count("\n") == 1, p.stderr
+
+
+def bench_wire(box, ports, wrap=()):
+    """reflit-bench wire at these ports; returns (process, its figures)."""
+    bench = os.path.join(os.path.dirname(REFLIT), "reflit-bench")
+    report = box.path("b.json")
+    p = subprocess.run(
+        [*wrap, bench, "--quick", "--reps", "1", "--json", report]
+        + ["--port=" + port for port in ports] + ["wire"],
+        capture_output=True, text=True, check=False, timeout=120)
+    if p.returncode != 0:
+        return p, None
+    with open(report, encoding="utf-8") as f:
+        return p, json.load(f)["wire"]
+
+
+@case
+def a_port_that_leads_back_hears_what_it_sends():
+    """reflit-bench wire [PHY-4]: net_ring holds less than is sent."""
+    with Box() as box:
+        p, wire = bench_wire(box, ["net_ring0"])
+    assert wire is not None, p.stderr
+    sent, heard = wire["replay_frames_per_s"], wire["received_frames_per_s"]
+    assert 0.9 < heard / sent < 1.1, wire
+
+
+@case
+def a_link_between_two_ports_is_full_in_both_directions():
+    """reflit-bench wire [PHY-4]."""
+    with Space(cables=1) as net, Box() as box:
+        p, wire = bench_wire(box, ["net_af_packet%u,iface=v%u" % (i, i)
+                                   for i in range(2)], net.wrap)
+        assert wire is not None, p.stderr
+        assert wire["flits_per_frame"] == 5, wire
+        for way in ("a_to_b", "b_to_a"):
+            assert wire[way]["mflits_per_s"] > 0, wire
+            line = wire[way]["link_mbps"] * 1e6 / 8 / (
+                wire["frame_bytes"] + 24) * 5
+            assert line == 0 or math.isclose(
+                wire[way]["share_of_line"],
+                wire[way]["mflits_per_s"] * 1e6 / line), wire
+        # a server, which has a peer only when the other one is there
+        p, wire = bench_wire(box, [
+            "net_memif%u,role=%s,socket=%s,socket-abstract=no"
+            % (i, role, box.path("m"))
+            for i, role in enumerate(("server", "client"))])
+        assert p.returncode == 0, p.stderr
+        assert wire["a_to_b"]["mflits_per_s"] > 0, wire
+
+
+@case
+def ports_that_are_not_joined_or_not_there_are_refused_in_one_line():
+    with Box() as box:
+        for ports, words in (
+                (["net_ring0", "net_ring1"], "no link to net_ring1 comes up"),
+                (["ffff:ff:1f.7"], "there is no such device"),
+                (["net_ring0", "ffff:ff:1f.7"], "there is no such device"),
+                (["net_ring0", "net_ring1", "net_ring2"],
+                 "one port, or two that are joined")):
+            p, _ = bench_wire(box, ports)
+            assert p.returncode == 2 and words in p.stderr, p.stderr
             assert p.stderr.count("\n") == 1, p.stderr
 
 
