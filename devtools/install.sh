@@ -42,6 +42,8 @@ tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
 tests="$tests clang-format prometheus"
 tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
 tests="$tests etcd-server etcd-client openssl mmdebstrap mount"
+# Open vSwitch as the other end of ports
+tests="$tests openvswitch-switch-dpdk"
 # devtools/package.sh
 tests="$tests debhelper lintian"
 # guests with emulated NICs, by devtools/guests.sh, which downloads a kernel for

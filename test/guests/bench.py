@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 1 over four NICs of a guest, two by two joined by cables [PHY-7]; and
-virtual machines at its ends, vm/... (vms.py) [PHY-8].
+virtual machines at its ends, vm/... (vms.py) [PHY-8]; and reflit-bench at two NICs,
+wire/... (wires.py) [PHY-4].
 
 In each case packets pass between generators while a cable is pulled again and
 again, and while the NIC at one end of a link is taken out of the machine and put
@@ -25,6 +26,7 @@ import tempfile
 import time
 
 import vms
+import wires
 from guest import FIGURE1, Guest, GuestError
 
 # binding -> (the kernel's driver, MiB of hugepages, virtual IOMMU)
@@ -39,7 +41,8 @@ SHORT = ["virtio/vfio", "e1000/uio"] + list(vms.CASES)
 NO_FLAPS = ("virtio-packed",)
 CASES = ["%s/%s" % (m, b)
          for m in ("virtio", "virtio-packed", "e1000", "e1000e", "vmxnet3")
-         for b in BINDINGS] + ["virtio-legacy/uio"] + list(vms.CASES)
+         for b in BINDINGS] + ["virtio-legacy/uio"] + list(vms.CASES) \
+    + list(wires.CASES)
 FABRIC = FIGURE1 + """
 wires = ( { link = "s0-s1#0"; a = "%s"; b = "%s"; },
           { link = "s0-s1#1"; a = "%s"; b = "%s"; } );
@@ -135,8 +138,9 @@ def judge(status, report, flaps, unplugs):
 
 
 def run_case(name, options, where):
-    if name in vms.CASES:
-        vms.CASES[name](options, where)
+    other = {**vms.CASES, **wires.CASES}.get(name)
+    if other:
+        other(options, where)
         return
     model, binding = name.split("/")
     driver, huge, iommu = BINDINGS[binding]

@@ -24,7 +24,7 @@ PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_vmxnet3",
         "net_virtio", "net_ring", "net_pcap")
 MODULES = ("virtio_pci", "virtio_console", "vfio_pci", "vfio_iommu_type1",
            "uio_pci_generic", "virtio_net")
-PROGRAMS = ("app/reflit",)
+PROGRAMS = ("app/reflit", "app/reflit-bench")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
