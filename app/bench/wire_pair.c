@@ -244,7 +244,8 @@ wire_pair(const struct bench_opts *o, struct wire_port port[2], json_t *out,
 		run_for(&p, WARM_NS);
 	for (unsigned int r = 0; r < o->reps && ret == 0; r++)
 		measure_once(&p, for_ns, v + r, o->reps);
-	if (ret == 0 && !is_up(&p))
+	if (ret == 0 &&
+	    (!is_up(&p) || p.delivered[0] == 0 || p.delivered[1] == 0))
 		ret = say_error(-EINVAL,
 				"reflit-bench: --port %s: its link "
 				"to %s died\n",
