@@ -25,11 +25,15 @@ def measured(guest, ports):
     return json.loads(guest.get("/tmp/b.json"))["wire"]
 
 
-def measure(guest, pci):
+def measure(guest, pci, model):
     pair = measured(guest, pci)
     for way in ("a_to_b", "b_to_a"):
         if not pair[way]["mflits_per_s"] > 0:
             raise GuestError("nothing came: %s" % pair)
+    if model.startswith("virtio"):
+        # QEMU holds frames for a virtio NIC that no driver has
+        refused(guest, pci[0], "nobody reads them")
+        return
     one = measured(guest, pci[:1])
     if not (one["replay_frames_per_s"] > 0 and one["cpu_ns_per_flit"] > 0):
         raise GuestError("nothing was sent: %s" % one)
@@ -59,10 +63,10 @@ def wire(model, iommu):
                 guest.bind("uio_pci_generic", pci)
                 refused(guest, pci[0], "it needs hugepages")
                 guest.sh("huge 320")
-            measure(guest, pci)
+            measure(guest, pci, model)
 
     return run
 
 
-CASES = {"wire/virtio-vfio": wire("virtio", True),
+CASES = {"wire/virtio-packed-vfio": wire("virtio-packed", True),
          "wire/e1000-uio": wire("e1000", False)}
