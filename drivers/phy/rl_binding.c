@@ -31,7 +31,7 @@ link_name(const char *path, char *buf, size_t len)
 
 	to[n < 0 ? 0 : n] = '\0';
 	slash = strrchr(to, '/');
-	snprintf(buf, len, "%s", slash == NULL ? to : slash + 1);
+	snprintf(buf, len, "%.*s", (int)len - 1, slash == NULL ? to : slash + 1);
 }
 
 /* A path of the device's folder. */

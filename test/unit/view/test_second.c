@@ -39,28 +39,29 @@ struct played {
 	pthread_t thread;
 };
 
-/* What is found is what a test puts there, in folders that are trusted. */
-int __wrap_glob(const char *pattern, int flags,
+/* What is found is what a test puts there, in folders that are trusted. The names
+   are those of large files, which Meson asks for. */
+int __wrap_glob64(const char *pattern, int flags,
 		int (*on_error)(const char *, int), glob_t *found);
-int __real_glob(const char *pattern, int flags,
+int __real_glob64(const char *pattern, int flags,
 		int (*on_error)(const char *, int), glob_t *found);
-int __wrap_lstat(const char *path, struct stat *st);
+int __wrap_lstat64(const char *path, struct stat *st);
 
 static char dir[] = "/tmp/reflit-test-XXXXXX";
 
 int
-__wrap_glob(const char *pattern, int flags, int (*on_error)(const char *, int),
+__wrap_glob64(const char *pattern, int flags, int (*on_error)(const char *, int),
 	    glob_t *found)
 {
 	char here[TEL_PATH_MAX];
 
 	(void)pattern;
 	snprintf(here, sizeof(here), "%s/found*", dir);
-	return __real_glob(here, flags, on_error, found);
+	return __real_glob64(here, flags, on_error, found);
 }
 
 int
-__wrap_lstat(const char *path, struct stat *st)
+__wrap_lstat64(const char *path, struct stat *st)
 {
 	(void)path;
 	*st = (struct stat){ .st_mode = S_IFDIR | 0700 };
