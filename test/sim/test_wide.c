@@ -166,6 +166,7 @@ a_plane_keeps_its_vl(void **state)
 	assert_int_equal(rl_swarm_wide_parse("vcs=100", &vcs), 0);
 	assert_int_equal(rl_swarm_plan_widen(&p, 4, &vcs), 0);
 	assert_int_equal(p.cfg.link.vcs, RL_VCS);
+	rl_config_free(&p.cfg);
 	rl_swarm_plan_free(&p);
 }
 

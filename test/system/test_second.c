@@ -40,7 +40,8 @@
 	X(rx_pool) /* memory of its own */                                     \
 	X(stats)   /* counts over all lives: told */                           \
 	X(client)  /* compared by its own fields */                            \
-	X(unplug)
+	X(unplug)                                                              \
+	X(iface) /* compared by its own fields */
 #define CLIENT_DEV_SAME(X)                                                     \
 	X(rx_count)                                                            \
 	X(rx_next)                                                             \
@@ -98,7 +99,8 @@
 #define RL_UNPLUG_DIFFERS(X)                                                   \
 	X(name) /* memory of its own; of a device that is watched */           \
 	X(driver)                                                              \
-	X(port_id)
+	X(port_id)                                                             \
+	X(fd) /* the kernel gives the number */
 #define RL_PHY_ETH_SAME(X)                                                     \
 	X(dark)                                                                \
 	X(removed) X(data_at) X(npending) X(rx_next) X(tap) X(bounce_bytes)
@@ -410,6 +412,7 @@ check_port(const struct attach_dev *used, const struct attach_dev *fresh)
 	PART(client_dev_params, &used->client.p, &fresh->client.p,
 	     CLIENT_DEV_PARAMS_SAME);
 	PART(host_unplug, &used->unplug, &fresh->unplug, HOST_UNPLUG_SAME);
+	PART(rl_unplug, &used->iface, &fresh->iface, RL_UNPLUG_SAME);
 	assert_int_equal(others, 0);
 	check_netdev(&used->port, &fresh->port);
 }
