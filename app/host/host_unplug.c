@@ -37,14 +37,15 @@ host_unplug_device(struct host_unplug *u, const struct rl_unplug *device,
 static void
 leave(struct host *h, struct host_unplug *u, const struct host_unplug_port *p)
 {
-	if (!u->calls || u->was_up)
+	if (!u->told)
 		fprintf(stderr, "reflit: %s %s%s: %s until it is back\n",
 			p->name,
-			u->calls		? "lost its peer"
+			u->calls && u->was_up ? "lost its peer"
+			: u->calls	      ? "has no peer"
 			: p->iface[0] != '\0' ? "lost its interface "
-					       : "was removed",
+					      : "was removed",
 			u->calls ? "" : p->iface, p->without);
-	u->told = u->told || !u->calls || u->was_up;
+	u->told = true;
 	p->tell(p->ctx);
 	host_rounds(h, u->rounds);
 	u->state = HOST_UNPLUG_LEAVES;
@@ -68,8 +69,10 @@ take_back(struct host_unplug *u, const struct host_unplug_port *p,
 		u->was_up = false;
 		u->up_ns = 0;
 	} else if (!u->refused && !u->calls) {
-		fprintf(stderr, "reflit: %s is back, but cannot be opened for "
-				"%s: %s\n", p->name, p->at, err);
+		fprintf(stderr,
+			"reflit: %s is back, but cannot be opened for "
+			"%s: %s\n",
+			p->name, p->at, err);
 		u->refused = true;
 	}
 }
@@ -114,8 +117,9 @@ wire_leaves(void *ctx, uint64_t now_ns)
 	const struct wire_end *w = ctx;
 
 	if (w->u->calls)
-		return host_unplug_peer(w->u, !rl_phy_eth_is_dark(
-					host_wires_phy(w->h, w->end)), now_ns);
+		return host_unplug_peer(
+			w->u, !rl_phy_eth_is_dark(host_wires_phy(w->h, w->end)),
+			now_ns);
 	return host_unplug_device(w->u, &w->d->unplug, now_ns);
 }
 
