@@ -80,12 +80,12 @@ disconnect(struct tel_source *s)
 
 /* @return a connected socket, or -errno; never waits */
 static int
-dial(const char *path)
+dial(const char *path, int type)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	/* a socket with a full connection queue would block */
-	const int fd = socket(AF_UNIX,
-			      SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int fd =
+		socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int ret = -errno;
 
 	if (fd < 0)
@@ -98,11 +98,15 @@ dial(const char *path)
 	return ret;
 }
 
-/* A process that was killed leaves its socket. */
+/*
+ * A process that was killed leaves its socket. The kernel says so to a socket of
+ * another type, without a connection: if one is closed at once, writing to it
+ * ends a program of DPDK's.
+ */
 static bool
 nobody_listens(const char *path)
 {
-	const int fd = dial(path);
+	const int fd = dial(path, SOCK_DGRAM);
 
 	if (fd >= 0)
 		close(fd);
@@ -223,7 +227,7 @@ connect_to(struct tel_source *s, const char *path, bool found,
 	json_t *o = NULL;
 	ssize_t n;
 
-	s->fd = dial(path);
+	s->fd = dial(path, SOCK_SEQPACKET);
 	if (s->fd < 0 || fcntl(s->fd, F_SETFL, 0) != 0 ||
 	    (found && !peer_is_trusted(s->fd))) {
 		disconnect(s);
