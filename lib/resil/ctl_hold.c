@@ -23,7 +23,8 @@
 
 /*
  * A fabric that did not come to rest in time may only be slow: each further try
- * has twice the time, up to this many times.
+ * has twice the time, up to this many times. An order by hand has one try, and
+ * all of that time.
  */
 #define HOLD_DOUBLINGS 3
 
@@ -36,8 +37,9 @@
 static uint64_t
 hold_limit(const struct rl_controller *c)
 {
+	const uint32_t tries = c->manual ? HOLD_DOUBLINGS : c->fails;
 	const uint64_t ns = c->p.cfg->quiesce_ns
-			    << rl_min_u32(c->fails, HOLD_DOUBLINGS);
+			    << rl_min_u32(tries, HOLD_DOUBLINGS);
 	const bool some = c->hold == RL_RESIL_HOLD_FLOWS &&
 			  c->p.cfg->mode == RL_RESIL_AUTO;
 

@@ -276,7 +276,7 @@ a_quiesce_by_hand_that_fails_says_so(void **state)
 
 	f->busy[fx_dev(f, "e1")] = true;
 	assert_int_equal(rl_controller_quiesce(f->ctl, f->now_ns), 0);
-	fx_run(f, f->cfg.quiesce_ns + 5 * MS);
+	fx_run(f, 8 * f->cfg.quiesce_ns + 5 * MS);
 	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
 	assert_int_equal(fx_last(f)->cause, RL_CAUSE_QUIESCE);
 	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
@@ -285,6 +285,21 @@ a_quiesce_by_hand_that_fails_says_so(void **state)
 	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_IDLE);
 	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
 	assert_int_equal(f->jobs, 0);
+}
+
+/* It is not tried again, so its one try has the time of all. */
+static void
+a_quiesce_by_hand_waits_for_a_slow_fabric(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+
+	f->busy[e1] = true;
+	assert_int_equal(rl_controller_quiesce(f->ctl, f->now_ns), 0);
+	fx_run(f, 8 * f->cfg.quiesce_ns - MS);
+	assert_int_equal(f->hold[e1], RL_RESIL_HOLD_ALL);
+	f->busy[e1] = false;
+	fx_until(f, RL_CONTROLLER_QUIET);
 }
 
 /* The cause of a recovery is the first change, be it a link or a device. */
@@ -368,6 +383,7 @@ main(void)
 		T(a_link_that_was_left_comes_back_if_it_is_the_only_way),
 		T(a_link_that_degrades_stays_up_while_something_else_has_failed),
 		T(a_quiesce_by_hand_that_fails_says_so),
+		T(a_quiesce_by_hand_waits_for_a_slow_fabric),
 		T(a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link),
 	};
 
