@@ -72,7 +72,7 @@ def the_stats_period_prints_rates_by_itself():
 def the_link_with_errors_stands_first_and_counters_begin_anew():
     lane = carrier(FIGURE1)
     text = ("wait up\nshow errors\ninject loss s0-s1#%d s0 0.05\n"
-            "traffic load 0.2\nstart\nwait 200ms\nstop\n"
+            "traffic load 0.2\ntraffic packets 500\nstart\nwait sent 60s\n"
             "inject loss s0-s1#%d s0 0\nwait drained\nshow errors\n"
             "show counters s0/%d\nclear counters\nshow errors\n"
             "show counters s0\nshow port s0/1\nquit\n"

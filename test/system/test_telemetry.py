@@ -235,7 +235,12 @@ def an_order_that_waits_is_carried_out_once_and_answers_so():
             answer = live.order(line)
         assert answer["result"] == 0 and answer["error"] == "", (line, answer)
 
-    with Box() as box, Live(box, "--allow-orders", "--load", "0.01") as live:
+    # this is not about limits: a fabric that is held stays so, however slow it is
+    patient = FIGURE1 + ("controller: { answer_ns = 10000000000L; "
+                         "lease_ns = 60000000000L; quiesce_ns = 30000000000L; "
+                         "install_ns = 10000000000L; };\n")
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.01",
+                            config=patient) as live:
         live.until("/reflit/links", lambda l: l["state"] == ["UP"] * 4)
         for line in ("quiesce", "reroute", "unquiesce", "link s0-s1#0 drain",
                      "link s0-s1#0 enable", "link s0-s1#1 remove",
