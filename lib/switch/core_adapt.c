@@ -134,6 +134,24 @@ adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
 	return longer;
 }
 
+/* Ports that lead where @p pkt came from: the one it came by, and parallel
+   ones. */
+static uint64_t
+adapt_back(const struct rl_core *core, const struct rl_flit *pkt)
+{
+	const uint16_t in = pkt->in_port;
+	uint64_t ports;
+
+	if (in >= RL_FWD_ADAPT_PORTS)
+		return 0;
+	ports = UINT64_C(1) << in;
+	if (core->p.beside != NULL)
+		for (uint16_t p = core->p.beside[in]; p != in;
+		     p = core->p.beside[p])
+			ports |= UINT64_C(1) << p;
+	return ports;
+}
+
 /*
  * The port that @p pkt takes: the one with the most room. NULL: none has room
  * for it. @p lives: whether any that leads nearer is alive.
@@ -141,12 +159,10 @@ adapt_longer(struct rl_core *core, const struct rl_flit *pkt,
 static struct core_port *
 adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
 {
-	uint64_t ports = core->fwd->adapt[pkt->dst];
-	struct core_port *best, *longer;
+	const uint64_t ports =
+		core->fwd->adapt[pkt->dst] & ~adapt_back(core, pkt);
+	struct core_port *longer, *best = adapt_best(core, pkt, ports, lives);
 
-	if (pkt->in_port < RL_FWD_ADAPT_PORTS)
-		ports &= ~(UINT64_C(1) << pkt->in_port);
-	best = adapt_best(core, pkt, ports, lives);
 	if (core->fwd->adapt_longer == NULL || !*lives)
 		return best;
 	longer = adapt_longer(core, pkt, best);

@@ -362,6 +362,31 @@ no_packet_goes_back_where_it_came_from(void **state)
 	cb_close(&c);
 }
 
+/* Nor by a link beside the one it came by. */
+static void
+no_packet_goes_back_by_a_parallel_link(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	parallel = true;
+	open_adapt(&c, -1);
+	parallel = false;
+	near[0] = 1u << 1 | 1u << 2 | 1u << 3;
+	c.full[1] = c.full[2] = c.full[3] = true;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rl_flit *pkt = cb_packet(&c, 5, 0, 4);
+
+		for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+			f->in_vc = VL;
+		cb_give(&c, 5, pkt);
+		cb_tx_all(&c);
+	}
+	assert_int_equal(got(&c, 1, VL) + got(&c, 2, VL), 0);
+	assert_int_equal(got(&c, 3, VL), 4);
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -386,6 +411,7 @@ main(void)
 		cmocka_unit_test(
 			no_longer_way_is_begun_if_no_port_leads_nearer),
 		cmocka_unit_test(no_packet_goes_back_where_it_came_from),
+		cmocka_unit_test(no_packet_goes_back_by_a_parallel_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
