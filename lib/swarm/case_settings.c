@@ -18,11 +18,19 @@
 	.size = sizeof(((struct rl_swarm_plan *)0)->field)
 #define MAY(k, field) { .key = k, AT(field) }
 #define MUST(k, field) { .key = k, AT(field), .needed = true }
+/* Sums of a few times must fit 64 bits, also in ps. */
+#define NS_MAX (1000000 * RL_NS_PER_S)
+#define UP_TO(k, field, limit) { .key = k, AT(field), .most = (limit) }
+#define MAY_NS(k, field) UP_TO(k, field, NS_MAX)
+#define MAY_NEVER(k, field)                                                    \
+	{ .key = k, AT(field), .most = NS_MAX, .never = true }
+#define MUST_NS(k, field)                                                      \
+	{ .key = k, AT(field), .most = NS_MAX, .needed = true }
 
 static const struct rl_swarm_setting settings[] = {
 	MUST("seed", seed),
 	{ .key = "traffic", AT(load.pattern.kind), .word = true },
-	MAY("hot_pct", load.pattern.hot_pct),
+	UP_TO("hot_pct", load.pattern.hot_pct, 100),
 	MAY("hosts", load.pattern.hosts_per_switch),
 	MAY("dims", load.pattern.ndims),
 	MAY("x", load.pattern.dims[0]),
@@ -33,38 +41,40 @@ static const struct rl_swarm_setting settings[] = {
 	MAY("max_flits", load.max_flits),
 	MAY("classes", load.cos),
 	MAY("by_kind", load.by_kind),
-	MAY("requests_ppm", load.requests_ppm),
+	UP_TO("requests_ppm", load.requests_ppm, 1000000),
 	MUST("packets", load.packets),
 	MAY("flow_packets", load.flow_packets),
-	MUST("start_ns", load.start_ns),
-	MUST("stop_ns", load.stop_ns),
-	MAY("pause_ns", load.pause_ns),
-	MAY("burst_ns", load.burst_ns),
-	MAY("slow_ns", load.slow_ns),
-	MAY("take_ns", load.take_ns),
-	MAY("flit_ps", wire.flit_ps),
-	MAY("latency_ns", wire.latency_ns),
-	MAY("queue_frames", wire.queue_frames),
-	MAY("frame_bytes", wire.frame_bytes),
-	MAY("poll_ns", poll_ns),
-	MAY("poll_jitter_ns", poll_jitter_ns),
-	MAY("tick_ns", tick_ns),
+	MUST_NS("start_ns", load.start_ns),
+	{ .key = "stop_ns", AT(load.stop_ns), .needed = true,
+	  .most = NS_MAX, .never = true },
+	MAY_NS("pause_ns", load.pause_ns),
+	MAY_NS("burst_ns", load.burst_ns),
+	MAY_NS("slow_ns", load.slow_ns),
+	MAY_NS("take_ns", load.take_ns),
+	UP_TO("flit_ps", wire.flit_ps, 1000000000),
+	MAY_NS("latency_ns", wire.latency_ns),
+	UP_TO("queue_frames", wire.queue_frames, 65535),
+	UP_TO("frame_bytes", wire.frame_bytes,
+	      65535 + RL_FRAME_LINK_OFF),
+	MAY_NS("poll_ns", poll_ns),
+	MAY_NS("poll_jitter_ns", poll_jitter_ns),
+	MAY_NS("tick_ns", tick_ns),
 	MAY("turns", turns),
 	MAY("doze", doze),
-	MAY("notice_ns", notice_ns),
+	MAY_NEVER("notice_ns", notice_ns),
 	MAY("keyed", keyed),
 	MAY("controller", controller),
-	MAY("channel_ns", resil.delay_ns),
-	MAY("channel_jitter_ns", resil.jitter_ns),
-	MAY("channel_loss_ppb", resil.loss_ppb),
-	MAY("channel_dup_ppb", resil.dup_ppb),
-	MAY("compute_ns", resil.compute_ns),
+	MAY_NS("channel_ns", resil.delay_ns),
+	MAY_NS("channel_jitter_ns", resil.jitter_ns),
+	UP_TO("channel_loss_ppb", resil.loss_ppb, 1000000000),
+	UP_TO("channel_dup_ppb", resil.dup_ppb, 1000000000),
+	MAY_NEVER("compute_ns", resil.compute_ns),
 	MUST("fec_safe", fec_safe),
-	MUST("silence_ns", silence_ns),
-	MUST("report_ns", report_ns),
-	MAY("reunite_ns", reunite_ns),
-	MUST("heal_ns", heal_ns),
-	MUST("limit_ns", limit_ns),
+	MUST_NS("silence_ns", silence_ns),
+	MUST_NS("report_ns", report_ns),
+	MAY_NS("reunite_ns", reunite_ns),
+	MUST_NS("heal_ns", heal_ns),
+	MUST_NS("limit_ns", limit_ns),
 	MUST("reports_ok", reports_ok),
 	MUST("soft_errors", soft_errors),
 	MUST("losses_ok", losses_ok),
@@ -126,6 +136,8 @@ take_number(struct rl_swarm_plan *plan, const struct rl_swarm_setting *s,
 		v = strtoull(value, &end, 10);
 		if (*end != '\0' || errno != 0 ||
 		    (s->size < 8 && v >> (8 * s->size) != 0) ||
+		    (s->most != 0 && v > s->most &&
+		     !(s->never && v == RL_NEVER)) ||
 		    (s->size == 1 && v > 1))
 			return -EINVAL;
 	}

@@ -47,6 +47,8 @@ struct rl_swarm_setting {
 	bool word;	 /**< a traffic pattern */
 	bool needed;	 /**< without it the run makes no sense, or would be
 			      judged otherwise: shrinking leaves it alone */
+	bool never;	 /**< RL_NEVER is a value, too */
+	uint64_t most;	 /**< 0: what its bytes hold, and 1 of a flag */
 };
 
 /** Any thread. The table of all settings, which never changes. */

@@ -148,6 +148,22 @@ a_bad_run_line_is_refused_with_its_reason(void **state)
 		{ "run packets=1 flit_ps=0\n", "carries nothing" },
 		{ "run packets=1 queue_frames=0\n", "carries nothing" },
 		{ "run seed=1\n", "when does the traffic end?" },
+		/* their sum, or the time in ps, would be anything */
+		{ "run packets=1 slow_ns=18446744073709551615 take_ns=1\n",
+		  "bad value of slow_ns" },
+		{ "run packets=1 burst_ns=1000000000000001\n",
+		  "bad value of burst_ns" },
+		{ "run packets=1 latency_ns=18446744073709551615\n",
+		  "bad value of latency_ns" },
+		{ "run packets=1 start_ns=18446744073709551615\n",
+		  "bad value of start_ns" },
+		{ "run packets=1 frame_bytes=4000000000\n",
+		  "bad value of frame_bytes" },
+		{ "run packets=1 queue_frames=65536\n",
+		  "bad value of queue_frames" },
+		{ "run packets=1 requests_ppm=1000001\n",
+		  "bad value of requests_ppm" },
+		{ "run packets=1 hot_pct=101\n", "bad value of hot_pct" },
 	};
 	static struct rl_swarm_plan plan;
 	char err[RL_ERR_MAX + 1024];
