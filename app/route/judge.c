@@ -331,6 +331,16 @@ detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 		"max_hops", (int)d.max_hops, "max_extra", (int)d.max_extra));
 }
 
+/* Whether a link between switches works, that detours_double() can draw. */
+static bool
+has_pairs(const struct rl_topo *t)
+{
+	for (uint32_t l = 0; l < t->nlink; l++)
+		if (t->link[l].kind == RL_LINK_ISL && rl_topo_link_up(t, l))
+			return true;
+	return false;
+}
+
 /*
  * Pairs of dead links: marks the first, and tries local detours round the
  * second.
@@ -339,15 +349,15 @@ static void
 detours_double(struct route_app *app, json_t *out)
 {
 	const struct rl_topo *t = &app->cfg.topo;
+	const uint32_t most = has_pairs(t) ? app->opt.double_failures : 0;
 	uint64_t connected = 0, covered = 0;
 	struct progress far;
 	struct rl_prng p;
 	uint32_t done = 0;
 
 	rl_prng_seed(&p, app->opt.seed);
-	progress_begin(&far, "double failures", app->opt.double_failures,
-		       app->opt.progress);
-	for (; done < app->opt.double_failures && stop_asked() == 0; done++) {
+	progress_begin(&far, "double failures", most, app->opt.progress);
+	for (; done < most && stop_asked() == 0; done++) {
 		uint32_t link = rl_prng_below(&p, t->nlink);
 		struct rl_check_in in = {.topo = t, .fwd = app->route->fwd,
 					 .dead = &link, .ndead = 1};
@@ -363,11 +373,15 @@ detours_double(struct route_app *app, json_t *out)
 		progress_tell(&far, done + 1, NULL);
 	}
 	progress_end(&far);
-	printf("detours two-links %.4f%% (%llu/%llu, every second link for %u "
-	       "first ones)\n",
-	       100.0 * (double)covered / (double)rl_max_u64(1, connected),
-	       (unsigned long long)covered, (unsigned long long)connected,
-	       done);
+	if (most == 0)
+		printf("detours two-links: no link between switches works\n");
+	else
+		printf("detours two-links %.4f%% (%llu/%llu, every second link "
+		       "for %u first ones)\n",
+		       connected == 0 ? 100.0 : 100.0 * (double)covered /
+						      (double)connected,
+		       (unsigned long long)covered,
+		       (unsigned long long)connected, done);
 	json_object_set_new(out, "two-links", json_pack(
 		"{s:I,s:I,s:I}", "draws", (json_int_t)done, "connected",
 		(json_int_t)connected, "covered", (json_int_t)covered));

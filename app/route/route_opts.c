@@ -154,6 +154,14 @@ opts_check(const struct route_opts *o)
 				  o->parts	    ? "--parts" :
 						      NULL;
 
+	const char *with_one = o->dump != NULL	? "--dump" :
+			       o->worst != NULL ? "--worst" :
+			       o->dot != NULL	? "--dot" :
+			       o->verify	? "--verify" :
+			       o->stats		? "--stats" :
+			       o->detours	? "--detours" :
+						  NULL;
+
 	if (o->opensm != NULL && with_opensm != NULL)
 		return say_error(-EINVAL, "reflit-route: --check-opensm takes "
 				 "fabric and tables from the dump; %s is not "
@@ -166,6 +174,15 @@ opts_check(const struct route_opts *o)
 		return say_error(-EINVAL, "reflit-route: --parts goes with "
 				 "--fail, not with --update or random "
 				 "failures\n");
+	if (o->sweep && with_one != NULL)
+		return say_error(-EINVAL, "reflit-route: %s is for one fabric, "
+				 "not for many with random failures: leave "
+				 "those out, or name them by --fail\n",
+				 with_one);
+	if (o->sweep && o->seed + (o->seeds - 1) > INT64_MAX)
+		return say_error(-EINVAL, "reflit-route: --seeds: that is "
+				 "beyond the last seed, %lld\n",
+				 (long long)INT64_MAX);
 	if (o->sweep && o->update)
 		return say_error(-EINVAL, "reflit-route: --update goes with "
 				 "--fail, not with random failures\n");

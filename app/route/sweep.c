@@ -19,6 +19,7 @@ struct sweep {
 	uint32_t accepted;
 	uint32_t refused;
 	uint32_t broken;   /* accepted, but the checker disagrees */
+	uint32_t measured; /* accepted, and with pairs to measure */
 	double stretch;	   /* sums and maxima over the accepted */
 	double stretch_max;
 	uint32_t extra_max;
@@ -102,6 +103,7 @@ sweep_accepted(struct sweep *s, const struct rl_topo *t,
 	if (rep == NULL)
 		return;
 	s->accepted++;
+	s->measured += rep->pairs != 0;
 	s->stretch += rep->stretch_mean;
 	s->compute_ms += ms;
 	if (rep->stretch_mean > s->stretch_max)
@@ -167,12 +169,13 @@ static void
 sweep_sum(struct route_app *app, const struct sweep *s, json_t *rows)
 {
 	const double n = s->accepted != 0 ? s->accepted : 1;
+	const double paths = s->measured != 0 ? s->measured : 1;
 	const uint32_t whole = s->accepted + s->refused;
 	json_t *sum = json_pack(
 		"{s:i,s:i,s:i,s:i,s:f,s:f,s:i,s:i,s:i,s:f,s:f}", "accepted",
 		(int)s->accepted, "refused", (int)s->refused, "cut",
 		(int)s->cut, "broken", (int)s->broken, "stretch_mean",
-		s->stretch / n, "stretch_max", s->stretch_max, "extra_max",
+		s->stretch / paths, "stretch_max", s->stretch_max, "extra_max",
 		(int)s->extra_max, "vls_max", (int)s->vls_max, "hops_max",
 		(int)s->hops_max, "compute_ms_mean", s->compute_ms / n,
 		"compute_ms_max", s->compute_max_ms);
@@ -184,7 +187,7 @@ sweep_sum(struct route_app *app, const struct sweep *s, json_t *rows)
 	if (s->accepted != 0)
 		printf("stretch mean %.4f, worst %.4f; longest detour +%u; "
 		       "VLs %u; max-hops %u; compute mean %.2f ms, max %.2f "
-		       "ms (cpu)\n", s->stretch / n, s->stretch_max,
+		       "ms (cpu)\n", s->stretch / paths, s->stretch_max,
 		       s->extra_max, s->vls_max, s->hops_max,
 		       s->compute_ms / n, s->compute_max_ms);
 	if (s->broken != 0)

@@ -352,6 +352,46 @@ def a_sweep_fails_as_many_as_it_says_and_tells_the_cut_from_the_refused():
 
 
 @case
+def what_is_for_one_fabric_is_not_for_a_sweep():
+    for words in (("--dump", "/dev/null"), ("--dot", "/dev/null"),
+                  ("--worst", "/dev/null"), ("--verify",), ("--stats",),
+                  ("--detours",)):
+        p = config(TORUS, 2, ("--random-links", "1", *words))
+        assert words[0] + " is for one fabric" in p.stderr, p.stderr
+
+
+@case
+def a_sweep_ends_at_the_last_seed():
+    last = str(2 ** 63 - 1)
+    assert sweep(TORUS, "--random-links", "1", "--seeds", "1", "--seed",
+                 last)["sweep"][0]["seed"] == int(last)
+    p = config(TORUS, 2, ("--random-links", "1", "--seeds", "2", "--seed",
+                          last))
+    assert "beyond the last seed" in p.stderr, p.stderr
+
+
+@case
+def draws_without_pairs_do_not_count_in_the_mean_stretch():
+    # without s0 there is nobody
+    r = sweep('fabric: { topology = "custom"; switches = ( { name = "s0"; },'
+              ' { name = "s1"; } ); endpoints = ( { name = "a"; },'
+              ' { name = "b"; } ); links = ( { a = "a"; b = "s0"; },'
+              ' { a = "b"; b = "s0"; }, { a = "s0"; b = "s1"; } ); };',
+              "--random-switches", "1", "--seeds", "10")
+    assert {row["stretch"] for row in r["sweep"]} == {0, 1}, r
+    assert r["sum"]["stretch_mean"] == 1, r
+
+
+@case
+def a_fabric_without_links_between_switches_has_no_pairs_of_them():
+    p = config('fabric: { topology = "custom"; switches = ( { name = "s"; } );'
+               ' endpoints = ( { name = "a"; }, { name = "b"; } ); links = ('
+               ' { a = "a"; b = "s"; }, { a = "s"; b = "b"; } ); };',
+               args=("--double", "3"))
+    assert "two-links: no link between switches works" in p.stdout, p.stdout
+
+
+@case
 def pairs_of_dead_links_are_drawn_by_their_seed():
     def double(seed):
         return json.loads(config(TORUS, args=(
