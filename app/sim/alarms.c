@@ -152,13 +152,19 @@ look_at_controller(const struct setup *s, const struct rl_sim *sim,
 	const struct rl_sim_faults *f = &s->plan.faults;
 	char cause[2 * RL_NAME_MAX + 64], why[sizeof(cause) + 16], where[40];
 	uint64_t gone_ns = 0;
+	bool gone = false;
 
 	if (s->plan.cfg.controller.mode == RL_RESIL_OFF)
 		return;
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->f[i].kind == RL_FAULT_CTL_CRASH &&
-		    f->f[i].t_ns <= out->elapsed_ns)
+	/* since the first crash that no restart has followed */
+	for (uint32_t i = 0; i < f->n && f->f[i].t_ns <= out->elapsed_ns; i++) {
+		if (f->f[i].kind == RL_FAULT_CTL_CRASH && !gone)
 			gone_ns = f->f[i].t_ns;
+		if (f->f[i].kind == RL_FAULT_CTL_CRASH)
+			gone = true;
+		if (f->f[i].kind == RL_FAULT_CTL_RESTART)
+			gone = false;
+	}
 	if (rl_sim_controller(sim) == NULL)
 		add(list, ALARM_CONTROLLER, "controller", "", gone_ns);
 	if (out->nrecoveries == 0 || !recovery_failed(last))

@@ -33,7 +33,15 @@ with tempfile.TemporaryDirectory() as tmp:
             ("a link taken down by command", "3us down s0-s1#1\n", []),
             ("no controller", "3us controller crash\n",
              [("no-controller", "major", "controller",
-               "there is no controller", 3000)])):
+               "there is no controller", 3000)]),
+            ("no controller since the first crash of two",
+             "3us controller crash\n5us controller crash\n",
+             [("no-controller", "major", "controller",
+               "there is no controller", 3000)]),
+            ("no controller once more", "1us controller crash\n"
+             "2us controller restart\n5us controller crash\n",
+             [("no-controller", "major", "controller",
+               "there is no controller", 5000)])):
         got = alarms(faults)
         check(name, got == want, got)
 
