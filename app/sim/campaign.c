@@ -94,30 +94,39 @@ kinds_of(const struct rl_config *cfg)
 	return kinds;
 }
 
-/* What a wide seed changes, and the next seed needs restored. */
-static struct base {
-	struct rl_link_cfg link;
-	struct rl_ep_cfg endpoint;
-	struct rl_sim_wire_cfg wire;
-	struct rl_sim_load_cfg load;
-} base;
+/*
+ * The plan as the files have it. Seeds change nearly all of it, and the next one
+ * begins here again, or a verdict would depend on those before.
+ */
+static struct rl_swarm_plan base;
 
 void
-campaign_begin(const struct setup *s)
+campaign_begin(struct setup *s)
 {
-	const struct rl_swarm_plan *plan = &s->plan;
-
-	base = (struct base){ plan->cfg.link, plan->cfg.endpoint, plan->wire,
-			      plan->load };
+	s->plan.route_lent = true;
+	base = s->plan;
 }
 
-static void
-base_back(struct rl_swarm_plan *plan)
+void
+campaign_back(struct rl_swarm_plan *plan)
 {
-	plan->cfg.link = base.link;
-	plan->cfg.endpoint = base.endpoint;
-	plan->wire = base.wire;
-	plan->load = base.load;
+	const struct rl_sim_faults faults = plan->faults;
+
+	if (plan->route != base.route)
+		rl_route_free(plan->route);
+	*plan = base;
+	plan->faults = faults; /* the file's, or memory for those of a seed */
+}
+
+/* Whether the file has devices alter or mark packets, which are dropped then. */
+static bool
+marks(const struct rl_sim_faults *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->f[i].kind == RL_FAULT_SOFT ||
+		    list->f[i].kind == RL_FAULT_POISON)
+			return true;
+	return rl_sim_faults_soft(list);
 }
 
 static int
@@ -137,6 +146,7 @@ plan_seed(struct rl_swarm_plan *plan, const struct options *o, uint64_t seed)
 	plan->losses_ok = plan->cfg.link.loopback != RL_LOOPBACK_WHOLE &&
 			  !plan->cfg.endpoint.retry;
 	if (o->faults != NULL) {
+		plan->soft_errors = marks(&plan->faults);
 		plan->heal_ns = span + rl_sim_faults_end(&plan->faults);
 		plan->limit_ns = plan->heal_ns + o->drain_ns;
 		return 0;
@@ -157,7 +167,8 @@ campaign_seed(struct rl_swarm_plan *plan, const struct options *o,
 	int ret;
 
 	if (o->faults != NULL) /* the file says all that happens */
-		wide.pct[RL_SWARM_WD_DEVICE] = wide.pct[RL_SWARM_WD_REBORN] = 0;
+		wide.pct[RL_SWARM_WD_DEVICE] = wide.pct[RL_SWARM_WD_REBORN] =
+			wide.pct[RL_SWARM_WD_PARTITION] = 0;
 	ret = plan_seed(plan, o, seed);
 	return ret != 0 ? ret : rl_swarm_plan_widen(plan, seed, &wide);
 }
@@ -188,7 +199,7 @@ campaign_run(struct setup *s, const struct options *o, uint64_t seed,
 
 	if (o->config == NULL)
 		return run_swarm(o, seed, mem, v);
-	base_back(&s->plan);
+	campaign_back(&s->plan);
 	ret = campaign_seed(&s->plan, o, seed);
 	return ret != 0 ? ret : rl_swarm_plan_run(&s->plan, mem, v);
 }
@@ -302,6 +313,7 @@ campaign(struct setup *s, const struct options *o)
 		tally_print(&t);
 		ret = EXIT_UNUSABLE;
 	}
+	campaign_back(&s->plan);
 	rl_sim_mem_free(&mem);
 	tally_free(&t);
 	return ret;

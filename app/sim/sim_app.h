@@ -197,7 +197,9 @@ int campaign(struct setup *s, const struct options *o);
 int campaign_seed(struct rl_swarm_plan *plan, const struct options *o,
 		  uint64_t seed);
 /** Before campaign_run(), once. @p s: zeroed for seeds of the swarm alone */
-void campaign_begin(const struct setup *s);
+void campaign_begin(struct setup *s);
+/** After campaign_run() in the same process: the plan as the files have it. */
+void campaign_back(struct rl_swarm_plan *plan);
 /** Runs and judges one seed. @return 0 or -errno */
 int campaign_run(struct setup *s, const struct options *o, uint64_t seed,
 		 struct rl_sim_mem *mem, struct rl_swarm_verdict *v);

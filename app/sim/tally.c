@@ -12,8 +12,8 @@
 #include "judge.h"
 #include "rl_refuse.h"
 
-/* Each sum under its key: written and read by one list. */
-#define SUMS(X)                                                                \
+/* Each sum under its key: added, written and read by one list. */
+#define LOAD_SUMS(X)                                                           \
 	X("sent_packets", load.sent)                                           \
 	X("delivered_packets", load.delivered)                                 \
 	X("lost_packets", load.lost)                                           \
@@ -23,6 +23,13 @@
 	X("reported_delivered_packets", load.reported_delivered)               \
 	X("died_packets", load.died)                                           \
 	X("refused_packets", load.refused)                                     \
+	X("redirected_packets", load.redirected)                               \
+	X("sent_requests", load.sent_requests)                                 \
+	X("delivered_requests", load.delivered_requests)                       \
+	X("sent_responses", load.sent_responses)                               \
+	X("delivered_responses", load.delivered_responses)
+#define SUMS(X)                                                                \
+	LOAD_SUMS(X)                                                           \
 	X("flit_hops", flits)                                                  \
 	X("elapsed_ns", elapsed_ns)                                            \
 	X("wall_ns", wall_ns)                                                  \
@@ -56,16 +63,10 @@ tally_add(struct tally *t, uint64_t seed, const struct rl_swarm_verdict *v)
 	char shape[sizeof(v->why)];
 
 	t->seeds++;
-	t->load.sent += v->load.sent;
-	t->load.delivered += v->load.delivered;
-	t->load.lost += v->load.lost;
-	t->load.duplicated += v->load.duplicated;
-	t->load.reordered += v->load.reordered;
-	t->load.corrupted += v->load.corrupted;
+#define ADD(key, field) t->field += v->field;
+	LOAD_SUMS(ADD)
+#undef ADD
 	t->load.reported += v->load.reported;
-	t->load.reported_delivered += v->load.reported_delivered;
-	t->load.died += v->load.died;
-	t->load.refused += v->load.refused;
 	t->load.outage_ns = rl_max_u64(t->load.outage_ns, v->load.outage_ns);
 	rl_hist_merge(&t->load.latency, &v->load.latency);
 	t->flits += v->sim.flits;

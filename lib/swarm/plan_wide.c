@@ -520,7 +520,8 @@ wide_paths(struct rl_swarm_plan *plan, struct rl_prng *prng)
 			   rl_min_u32(cfg->vls, cfg->link.vcs),
 			   RL_ROUTE_ADAPTIVE, &route, err) != 0)
 		return 1; /* too few VLs */
-	rl_route_free(plan->route);
+	if (!plan->route_lent)
+		rl_route_free(plan->route);
 	plan->route = route;
 	cfg->adaptive = true;
 	return 1;

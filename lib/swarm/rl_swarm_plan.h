@@ -23,6 +23,7 @@ struct rl_swarm_plan {
 	uint64_t seed;
 	struct rl_config cfg;
 	struct rl_route *route;
+	bool route_lent;   /**< widening must not free it: others need it */
 	struct rl_sim_wire_cfg wire;
 	uint64_t poll_ns;
 	uint64_t poll_jitter_ns;

@@ -421,7 +421,10 @@ with tempfile.TemporaryDirectory() as tmp:
           "--drain=1ns" in command and "--json" not in command and
           "--seed=40" not in command, (command, p.stdout, p.stderr))
 
-    for wide in ((), ("--wide", "slow=60,latency=60,window=60,vcs=60")):
+    given = ("--faults", fault_file("5us cut s0-s1#0\n9us heal s0-s1#0\n"))
+    for wide in ((), ("--wide", "slow=60,latency=60,window=60,vcs=60"),
+                 ("--wide", "keyed=60,busy=60,paths=60"),
+                 ("--wide", "partition=100", *given)):
         args = ("--config", FIGURE1, "--duration", "20us", "--packet-flits",
                 "1-4", *wide, "--json", out)
         run(*args, "--seed", "7", "--seeds", "5")
@@ -438,6 +441,24 @@ with tempfile.TemporaryDirectory() as tmp:
               " ".join(("",) + wide),
               {key: r[key] for key in sums} == sums and len(sent) > 1,
               (sums, r["sent_packets"]))
+
+    check("and each has the faults of a file, and no others",
+          r["failover_count"] == 10, r["failover_count"])
+
+    for fault in ("noise s0-s1 soft=0.1 poison=0.1", "soft s0 rate=0.1",
+                  "poison s0 rate=0.1"):
+        p = run("--config", FIGURE1, "--duration", "20us", "--seeds", "2",
+                "--faults", fault_file("5us %s\n" % fault))
+        check("packets that devices hurt as told are no failure: " + fault,
+              p.returncode == 0, p.stdout)
+
+    p = run("--config", FIGURE1, "--seeds", "2", "--duration", "20us",
+            "--requests", "0.5", "--json", out)
+    r = report(out)
+    check("a campaign counts requests and responses, too",
+          0 < r["sent_requests"] == r["delivered_requests"] and
+          0 < r["sent_responses"] == r["delivered_responses"] and
+          r["redirected_packets"] == 0, r)
 
     p = run("--config", FIGURE1, "--duration", "50us", "--drain", "1ns",
             "--faults", fault_file("10us cut s0-s1\n"), "--json", out)
