@@ -369,6 +369,15 @@ ablation(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
+	if (o.seeds != 0 || o.shards > 1)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: the ablation has "
+				 "one seed for all of its rows: give it as "
+				 "--seed\n");
+	if (options_check(&o, OF_ABLATION) != 0)
+		return EXIT_UNUSABLE;
+	if (o.cuts != 0 && o.faults != NULL)
+		return say_error(EXIT_UNUSABLE, "reflit-sim: --faults says "
+				 "what fails: leave --cuts out\n");
 	if (o.cuts == 0)
 		o.cuts = CUTS;
 	if (o.max_flits == 0) {
@@ -377,13 +386,8 @@ ablation(int argc, char **argv)
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
-	if (o.trace != NULL)
-		return say_error(EXIT_UNUSABLE, "reflit-sim: --trace goes with "
-				 "one run\n");
-	if (o.seeds != 0 || o.shards > 1)
-		return say_error(EXIT_UNUSABLE, "reflit-sim: the ablation has "
-				 "one seed for all of its rows: give it as "
-				 "--seed\n");
+	if (o.faults != NULL) /* none is drawn */
+		o.cuts = 0;
 	if (o.config != NULL)
 		ret = setup_open(&s, &o);
 	else if (o.dup_filter)

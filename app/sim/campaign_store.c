@@ -256,12 +256,8 @@ campaign_store(int argc, char **argv)
 	    (o.faults != NULL || o.pcap != NULL || o.pairs != NULL))
 		return unusable("--faults, captures and pairs need a fabric: "
 				"--config");
-	if (o.warmup_ns != RL_NEVER || o.window_ns != 0 || o.trace != NULL)
-		return unusable("--warmup, --window and --trace go with one "
-				"run");
-	if (o.out != NULL || o.runs != 0 || o.csv != NULL || o.replay != NULL)
-		return unusable("--out, --runs, --csv and --replay go with "
-				"other commands");
+	if (options_check(&o, OF_CAMPAIGN) != 0)
+		return EXIT_UNUSABLE;
 	ret = o.config == NULL ? EXIT_KEPT : setup_open(&s, &o);
 	if (ret == EXIT_KEPT && s.run)
 		ret = unusable("the fault file's `run` lines say all of one run");

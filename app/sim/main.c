@@ -71,34 +71,6 @@ judge_case(const struct setup *s, const struct options *o)
 	return ret;
 }
 
-/* An option that goes with another command or option: what to say, or NULL. */
-static const char *
-misplaced(const struct options *o)
-{
-	if (o->csv != NULL || o->dup_filter || o->cuts != 0)
-		return "--csv, --cuts and --dup-filter go with the ablation: "
-		       "reflit-sim ablation";
-	if (o->out != NULL || o->runs != 0)
-		return "--out and --runs go with shrink: reflit-sim shrink";
-	if (o->store != NULL || o->budget_ns != 0 || o->block != 0 ||
-	    o->shards > 1)
-		return "--store, --shard, --block and --time-budget go with a "
-		       "campaign: reflit-sim campaign";
-	if (o->events && o->seeds != 0)
-		return "--events goes with one run: leave --seeds out and give "
-		       "the seed as --seed";
-	if (o->trace != NULL && (o->seeds != 0 || o->replay != NULL))
-		return "--trace goes with one run: leave --seeds and --replay "
-		       "out";
-	if ((o->warmup_ns != RL_NEVER || o->window_ns != 0) &&
-	    (o->seeds != 0 || o->replay != NULL))
-		return "--warmup and --window go with one run: leave --seeds "
-		       "and --replay out";
-	if (o->nwhat_ifs != 0 && o->replay == NULL)
-		return "--what-if goes with --replay FILE";
-	return NULL;
-}
-
 /* What is asked for in a word of its own, which comes first. */
 static const struct {
 	const char *word;
@@ -143,9 +115,10 @@ simulate(int argc, char **argv)
 		return ret;
 	if (o.version)
 		return print_version();
-	if (misplaced(&o) != NULL)
-		return say_error(EXIT_UNUSABLE, "reflit-sim: %s\n",
-				 misplaced(&o));
+	if (options_check(&o, o.replay != NULL ? OF_REPLAY
+			      : o.seeds != 0   ? OF_SEEDS
+					       : OF_RUN) != 0)
+		return EXIT_UNUSABLE;
 	if (o.replay != NULL)
 		return replay_run(&o);
 	ret = setup_open(&s, &o);

@@ -102,22 +102,29 @@ channel_faults(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
 	struct options *o = to;
 	double rate[2] = { 0, 0 };
-	char copy[128], *save = NULL, *word;
+	char copy[128], *rest = copy, *word;
 	unsigned int n = 0;
 	int ret = 0;
 
 	if (strlen(text) >= sizeof(copy))
 		return -EINVAL;
 	strcpy(copy, text);
-	for (word = strtok_r(copy, ",", &save); ret == 0 && word != NULL;
-	     word = strtok_r(NULL, ",", &save), n++)
+	o->channel = true;
+	for (; ret == 0 && (word = strsep(&rest, ",")) != NULL; n++)
 		ret = n == 0   ? parse_time_or_ns(word, &o->channel_ns)
 		      : n == 1 ? parse_time_or_ns(word, &o->channel_jitter_ns)
 		      : n < 4  ? parse_rate(word, 0, 1, &rate[n - 2])
 			       : -EINVAL;
 	o->channel_loss_ppb = (uint32_t)(rate[0] * 1e9);
 	o->channel_dup_ppb = (uint32_t)(rate[1] * 1e9);
-	return n == 0 ? -EINVAL : ret;
+	return ret;
+}
+
+static int
+seed_of(const struct opt *opt, const char *text, void *to)
+{
+	((struct options *)to)->seeded = true;
+	return opt_u64(opt, text, to);
 }
 
 /* "3/8" */
@@ -218,7 +225,7 @@ static const struct opt table[] = {
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the report there; -: to standard output,\n"
 		  "and everything else to standard error" },
-	{ "seed", "N", opt_u64, TO(seed), 0, INT64_MAX,
+	{ "seed", "N", seed_of, TO(seed), 0, INT64_MAX,
 	  .help = "seed everything random, default 1" },
 	{ "traffic", "PATTERN", traffic_word, 0, 0, 0,
 	  "one of the patterns that --help lists",
@@ -387,13 +394,55 @@ options_of_run(const struct options *o)
 		{ "--flit-ps", o->flit_ps != 0 },
 		{ "--mtu", o->mtu != 0 },
 		{ "--compute", o->compute_ns != 0 },
+		{ "--channel", o->channel },
 		{ "--seeds", o->seeds != 0 },
+		{ "--seed", o->seeded },
 	};
 
 	for (size_t i = 0; i < RL_ARRAY_SIZE(all); i++)
 		if (all[i].given)
 			return all[i].name;
 	return NULL;
+}
+
+int
+options_check(const struct options *o, enum option_of command)
+{
+	const struct {
+		bool given;
+		unsigned int of; /* commands that heed it */
+		const char *say;
+	} all[] = {
+		{ o->csv != NULL || o->dup_filter || o->cuts != 0, OF_ABLATION,
+		  "--csv, --cuts and --dup-filter go with the ablation: "
+		  "reflit-sim ablation" },
+		{ o->out != NULL || o->runs != 0, OF_SHRINK,
+		  "--out and --runs go with shrink: reflit-sim shrink" },
+		{ o->store != NULL || o->budget_ns != 0 || o->block != 0 ||
+			  o->shards > 1, OF_CAMPAIGN,
+		  "--store, --shard, --block and --time-budget go with a "
+		  "campaign: reflit-sim campaign" },
+		{ o->wide_text != NULL, OF_SEEDS | OF_CAMPAIGN | OF_SHRINK,
+		  "--wide goes with a campaign: give --seeds" },
+		{ o->events, OF_RUN | OF_REPLAY | OF_ABLATION,
+		  "--events goes with one run: leave --seeds out and give the "
+		  "seed as --seed" },
+		{ o->trace != NULL, OF_RUN, "--trace goes with one run: leave "
+		  "--seeds and --replay out" },
+		{ o->warmup_ns != RL_NEVER || o->window_ns != 0,
+		  OF_RUN | OF_ABLATION, "--warmup and --window go with one run:"
+		  " leave --seeds and --replay out" },
+		{ o->nwhat_ifs != 0, OF_REPLAY,
+		  "--what-if goes with --replay FILE" },
+		{ o->replay != NULL, OF_REPLAY,
+		  "--replay FILE goes with no command" },
+	};
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(all); i++)
+		if (all[i].given && !(all[i].of & command))
+			return say_error(EXIT_UNUSABLE, "reflit-sim: %s\n",
+					 all[i].say);
+	return 0;
 }
 
 int

@@ -341,11 +341,11 @@ shrink(int argc, char **argv)
 				"--seed N");
 	if (o.pcap != NULL || o.pairs != NULL || o.replay != NULL)
 		return unusable("not of captures, pairs and recordings");
-	if (o.trace != NULL)
-		return unusable("--trace goes with one run");
 	if (o.json != NULL || o.seeds != 0 || o.shards > 1 || o.store != NULL)
 		return unusable("--json, --seeds, --shard and --store go with a "
 				"campaign");
+	if (options_check(&o, OF_SHRINK) != 0)
+		return EXIT_UNUSABLE;
 	ret = open_plan(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;

@@ -85,6 +85,8 @@ struct options {
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;
 	uint64_t compute_ns;	/**< 0: by size; RL_NEVER: as measured */
+	bool seeded;		/**< --seed was given */
+	bool channel;		/**< --channel was given */
 	uint64_t channel_ns;	/**< of the controller's messages */
 	uint64_t channel_jitter_ns;
 	uint32_t channel_loss_ppb;
@@ -120,6 +122,18 @@ struct setup {
  * @return -1: go on; else the exit status, after an error or --help
  */
 int options_parse(int argc, char **argv, int words, struct options *o);
+/** What reflit-sim is asked for. */
+enum option_of {
+	OF_RUN = 1,
+	OF_SEEDS = 2,	/**< --seeds */
+	OF_REPLAY = 4,	/**< --replay */
+	OF_ABLATION = 8,
+	OF_CAMPAIGN = 16,
+	OF_SHRINK = 32,
+};
+
+/** @return 0; EXIT_UNUSABLE after naming an option that it does not heed */
+int options_check(const struct options *o, enum option_of command);
 /** @return an option given that concerns a single run, or NULL */
 const char *options_of_run(const struct options *o);
 
