@@ -185,7 +185,7 @@ command_line(struct app *app, const char *line, bool check)
 	ret = run(app, c, arg, json);
 	app->checking = outer;
 	if (ret == 0 && !check)
-		recorder_command(app, shown);
+		recorder_command(app, buf);
 	return ret;
 }
 

@@ -44,6 +44,7 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	app->script_line++;
 	if (memchr(at, '\0', len) != NULL)
 		return app_error(app, "a zero byte; commands are plain text");
+	len -= len != 0 && at[len - 1] == '\r';
 	line = strndup(at, len);
 	if (line == NULL)
 		return app_error(app, "out of memory");

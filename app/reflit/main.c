@@ -327,16 +327,12 @@ run(struct app *app)
 	host_wires_note_stats(&app->host);
 	host_lost(&app->host, &app->unsaid);
 	report_print(app);
-	(void)counts_write(app); /* the other documents do not need it */
-	if (app->opt.json != NULL) {
-		ret = report_json(app, app->opt.json);
-		if (ret != 0)
-			return EXIT_UNUSABLE;
-	}
-	if (app->opt.record != NULL &&
-	    recorder_write(app, app->opt.record) != 0)
-		return EXIT_UNUSABLE;
-	return verdict(app);
+	/* no document needs another one */
+	(void)counts_write(app);
+	ret = app->opt.json == NULL ? 0 : report_json(app, app->opt.json);
+	if (app->opt.record != NULL)
+		ret |= recorder_write(app, app->opt.record);
+	return ret != 0 ? EXIT_UNUSABLE : verdict(app);
 }
 
 static void

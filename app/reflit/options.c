@@ -254,6 +254,10 @@ options_read(struct options *o, int argc, char **argv)
 				 "commands and writes no report; leave out -i, "
 				 "--cmdline-file, --json, --record, "
 				 "--counts\n");
+	if (o->interactive && o->duration_ns != 0)
+		return say_error(-EINVAL, "reflit: --duration ends the run by "
+				 "itself, and with -i quit does; leave out one "
+				 "of them\n");
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
 	return documents(o);
 }

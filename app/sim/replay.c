@@ -253,7 +253,7 @@ recording_read(struct recording *r, const char *path)
 		char *nl = strchrnul(at, '\n');
 		const bool last = *nl == '\0';
 
-		*nl = '\0';
+		nl[-(nl > at && nl[-1] == '\r')] = '\0';
 		ret = take_line(r, at);
 		at = last ? text + len : nl + 1;
 	}

@@ -3,6 +3,7 @@
 """Bad input fails well, and before anything starts [APP-4]: exit status 2 (or
 3 for a fabric that can't be routed), and one line that says where and what to
 do."""
+import json
 import os
 import re
 import subprocess
@@ -53,6 +54,8 @@ def unusable_arguments_exit_with_2():
             (("--", "--config", "x", "--ring-frames", "0"), "16 to 65536"),
             (("--", "--config", "x", "--traffic", "nobody"), "--help lists"),
             (("--", "--config", "x", "--packet-flits", "5-2"), "MIN-MAX"),
+            (("--", "--config", "x", "-i", "--duration", "1s"),
+             "with -i quit does"),
             (("--", "--config", "x", "--load", "-3"), "flits per us"))
     for args, word in rows:
         p = bare(*args)
@@ -209,6 +212,20 @@ def an_unwritable_report_is_an_error():
         run = box.run(["--json", "/dev/full"], commands="quit\n")
         run.check(2)
         assert "/dev/full: No space left" in run.err, run.err
+
+
+@case
+def a_document_that_cannot_be_written_leaves_the_others():
+    with Box() as box:
+        rec, counts = box.path("rec"), box.path("counts")
+        run = box.run(["--json", "/dev/full", "--record", rec, "--counts",
+                       counts], json_report=False,
+                      commands="wait up\nstart\nwait 10ms\nquit\n").check(2)
+        assert "/dev/full: No space left" in run.err, run.err
+        with open(rec, encoding="utf-8") as f:
+            assert f.read().endswith("\nend\n")
+        with open(counts, encoding="utf-8") as f:
+            assert json.load(f)["endpoints"]["e0"]["tx_flits"] > 0
 
 
 @case

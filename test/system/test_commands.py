@@ -285,6 +285,9 @@ def lines_may_be_long_and_zero_bytes_are_refused():
         assert "stdin:2: a line of 900 characters" in errors[0], errors
         assert "stdin:3: a zero byte" in errors[1], errors
         assert run.out.count("last ") == 1, run.out  # line 4 was run
+        # lines of another system: the text of say, too
+        run = box.run(commands=b"wait up\r\nsay here\r\nquit\r\n").check(0)
+        assert [s["text"] for s in run.report["steps"]] == ["here"]
         run = box.run(commands="wait up\nwait\0 1ms\nquit\n")
         run.check(2)
         assert "commands:2: a zero byte" in run.err, run.err

@@ -305,8 +305,8 @@ def devices_and_planned_changes_are_recorded_by_their_words():
                 ("device s1 restart", "restart s1"),
                 ("link s0-s1#0 remove", "remove s0-s1#0"),
                 ("link s0-s1#0 add", "add s0-s1#0"),
-                ("controller crash", "controller crash"),
-                ("controller restart", "controller restart"))
+                ("controller crash # with a reason", "controller crash"),
+                ("controller restart\t#", "controller restart"))
     with Box() as box:
         if "device <device> crash" not in box.run(
                 commands="help all\nquit\n").out:
@@ -321,6 +321,16 @@ def devices_and_planned_changes_are_recorded_by_their_words():
     # a device that begins anew finds its links healed
     got = [g for g in got if not g.startswith("heal ")]
     assert got == [fault for _, fault in commands], got
+
+
+@case
+def a_recording_may_have_been_edited_elsewhere():
+    with Box() as box:
+        p, r = sim(box, recording())
+        q, same = sim(box, recording().replace("\n", "\r\n").encode())
+        assert p.returncode == q.returncode == 0, q
+        assert r["what_if"] == same["what_if"]
+        assert r["recorded"] == same["recorded"]
 
 
 @case
