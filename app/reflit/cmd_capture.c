@@ -48,7 +48,7 @@ int
 cmd_capture_off(struct app *app, const char *const arg[])
 {
 	uint32_t link[CAPTURE_LINKS_MAX];
-	struct capture *c;
+	bool any = false;
 	unsigned int n;
 	int ret;
 
@@ -56,8 +56,14 @@ cmd_capture_off(struct app *app, const char *const arg[])
 		return -EINVAL;
 	if (app->checking)
 		return 0;
-	c = capture_of(&app->captures, link[0]);
-	if (c == NULL)
+	for (unsigned int i = 0; i < n; i++) { /* in one file, or in several */
+		struct capture *c = capture_of(&app->captures, link[i]);
+		const int one = c == NULL ? 0 : capture_stop(&app->captures, c);
+
+		any |= c != NULL;
+		ret = ret == 0 ? one : ret;
+	}
+	if (!any)
 		return app_error(app, "%s is not being captured", arg[0]);
 	ret = capture_stop(&app->captures, c);
 	return ret == 0 ? 0 : app_error(app, "the capture of %s could not be "

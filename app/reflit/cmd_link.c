@@ -126,16 +126,21 @@ post(struct app *app, const struct links *l, struct rl_fault *f, bool lasting)
 	return 0;
 }
 
-/* Checks that links have no fault yet, so that they can be cut. */
+/* Checks that links have no fault yet, so that they can be cut. One that flaps
+   would heal what follows. */
 static int
 find_whole(struct app *app, const char *name, struct links *l)
 {
 	if (find_links(app, name, l) != 0)
 		return -EINVAL;
 	for (unsigned int i = 0; i < l->n && !app->checking; i++)
-		if (rl_inject_severed(&app->host.fault[l->link[i]]))
-			return app_error(app, "%s is down already",
-					 APP_LINK(app, l->link[i]));
+		if (app->link[l->link[i]].flaps != 0 ||
+		    rl_inject_severed(&app->host.fault[l->link[i]]))
+			return app_error(app, "%s %s already",
+					 APP_LINK(app, l->link[i]),
+					 app->link[l->link[i]].flaps != 0
+						 ? "flaps"
+						 : "is down");
 	return 0;
 }
 

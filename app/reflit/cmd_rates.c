@@ -43,21 +43,6 @@ choose(struct app *app, const char *name, uint32_t *first)
 		       : command_find_link(app, name, first, NULL);
 }
 
-/* Whether @p link is the named one, or parallel to it if all are meant. */
-static bool
-is_chosen(const struct app *app, const char *name, uint32_t first,
-	  uint32_t link)
-{
-	const struct rl_topo_link *a = &app->cfg.topo.link[first];
-	const struct rl_topo_link *b = &app->cfg.topo.link[link];
-
-	if (name == NULL || strcmp(name, "all") == 0 || first == link)
-		return true;
-	return strchr(name, '#') == NULL &&
-	       ((a->dev[0] == b->dev[0] && a->dev[1] == b->dev[1]) ||
-		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
-}
-
 static void
 row_begin(struct app *app, uint32_t dir)
 {
@@ -158,7 +143,7 @@ rate_table(struct app *app, struct rates *since, const char *name)
 		row[i] = (struct row){
 			.dir = i,
 			.key = rate[i].flits + rate[i].replayed_flits,
-			.show = is_chosen(app, name, first, i / 2),
+			.show = command_link_meant(app, name, first, i / 2),
 		};
 	if (s > 0.0) {
 		qsort(row, n, sizeof(*row), by_key);
@@ -299,7 +284,7 @@ error_table(struct app *app, const char *name, bool few,
 		return app_error(app, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
 		row[i] = (struct row){ i, badness(app, i, limit),
-				       is_chosen(app, name, first, i / 2) };
+				       command_link_meant(app, name, first, i / 2) };
 	qsort(row, n, sizeof(*row), by_key);
 	if (facts_text(&app->facts))
 		printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n",

@@ -182,14 +182,15 @@ cmd_show_events(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Events of a link, at both ends, of those that are kept. */
+/* Events of a link, at both ends, of those that are kept; "A-B": of all that are
+   parallel. */
 int
 cmd_show_events_of(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
-	uint32_t link = 0;
+	uint32_t first = 0;
 
 	if (command_find_link(app, arg[0], &link, NULL) != 0)
 		return -EINVAL;
@@ -201,7 +202,8 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 
 		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&
 		    r->port < t->dev[r->dev].nports &&
-		    t->dev[r->dev].port[r->port].link == link)
+		    command_link_meant(app, arg[0], first,
+				       t->dev[r->dev].port[r->port].link))
 			event_say(app, r, &app->facts);
 	}
 	return 0;

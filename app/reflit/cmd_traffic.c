@@ -201,27 +201,34 @@ is_dead(const struct app *app, uint32_t link)
 	return true;
 }
 
-/* Waits until a link is cut, or dead at both ends; "A-B" means the first of
-   several. */
+/* Waits until a link, or all that are parallel, is cut, or dead at both ends. */
 int
 cmd_wait_link(struct app *app, const char *const arg[])
 {
 	const bool dead = app->with;
-	const char *name = arg[0];
+	const struct rl_topo *t = &app->cfg.topo;
+	unsigned int n = 0, k = 0;
 	uint64_t ns, end_ns;
-	uint32_t link = 0;
+	uint32_t first = 0;
 
-	if (command_find_link(app, name, &link, NULL) != 0 ||
-	    command_wait_limit(app, arg[1], &ns) != 0)
+	if (command_find_link(app, arg[0], &first, &n) != 0 ||
+	    command_wait_limit(app, arg[1], &ns) != 0 ||
+	    command_link_here(app, first) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
 	end_ns = host_now(&app->host) + ns;
-	while (!(dead ? is_dead : is_cut)(app, link) &&
-	       stop_asked() == 0) {
+	while (k < n && stop_asked() == 0) {
+		const uint32_t link = rl_topo_link_of(t, first, n, k);
+
+		if ((dead ? is_dead : is_cut)(app, link)) {
+			k++;
+			continue;
+		}
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "%s is not %s after %.3f s",
-					 name, dead ? "dead" : "cut",
+					 APP_LINK(app, link),
+					 dead ? "dead" : "cut",
 					 (double)ns / 1e9);
 		app_step(app, STEP_NS);
 	}

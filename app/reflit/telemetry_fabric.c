@@ -22,21 +22,22 @@ telemetry_fabric(const struct app *app, RL_UNUSED const char *params,
 	for (unsigned int i = 0; i < t->spec.ndims; i++)
 		mirror_number(&dims, t->spec.dims[i]);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(d, "program", "reflit");
-	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
+	mirror_string(d, "program", "reflit");
+	mirror_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
-	rte_tel_data_add_dict_string(d, "config", app->opt.config);
-	rte_tel_data_add_dict_string(d, "process",
+	mirror_string(d, "config", app->opt.config);
+	mirror_string(d, "process",
 		cfg->nprocess == 0 ? "" : cfg->process[app->process].name);
-	rte_tel_data_add_dict_string(d, "topology",
+	mirror_string(d, "topology",
 				     rl_config_topology_name(t->spec.kind));
 	mirror_table_end(&dims, d);
-	rte_tel_data_add_dict_string(d, "engine", app->route->engine);
+	mirror_string(d, "engine", app->route->engine);
+	rte_tel_data_add_dict_int(d, "adaptive", app->route->adapts);
 	rte_tel_data_add_dict_uint(d, "devices", t->ndev);
 	rte_tel_data_add_dict_uint(d, "switches", t->ndev - t->nep);
 	rte_tel_data_add_dict_uint(d, "endpoints", t->nep);
 	rte_tel_data_add_dict_uint(d, "links", t->nlink);
-	rte_tel_data_add_dict_string(d, "start_utc", app->start_utc);
+	mirror_string(d, "start_utc", app->start_utc);
 	rte_tel_data_add_dict_uint(d, "now_ns",
 				  watch_since(app->start_ns,
 					     host_now(&app->host)));
@@ -206,16 +207,16 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 
 	rl_port_info(port, &i);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(
+	mirror_string(
 		d, "link",
 		APP_LINK(app, app->cfg.topo.dev[dev].port[p].link));
-	rte_tel_data_add_dict_string(d, "state", rl_link_state_name(i.state));
-	rte_tel_data_add_dict_string(d, "reason",
+	mirror_string(d, "state", rl_link_state_name(i.state));
+	mirror_string(d, "reason",
 		refusal_now(&app->host, dev, p, why));
-	rte_tel_data_add_dict_string(d, "egress",
+	mirror_string(d, "egress",
 		rl_egress_state_name(rl_core_egress_state(
 			app->host.fabric.dev[dev].core.core, p)));
-	rte_tel_data_add_dict_string(d, "last_death",
+	mirror_string(d, "last_death",
 				     rl_detector_name(i.last_detector));
 	rte_tel_data_add_dict_uint(d, "window_flits", i.window);
 	rte_tel_data_add_dict_uint(d, "held_flits", i.held_flits);

@@ -25,6 +25,27 @@ mirror_leave(void)
 	pthread_mutex_unlock(&telemetry_mirror.lock);
 }
 
+/* DPDK makes no JSON of letters beyond ASCII, nor of control characters. */
+static const char *
+plain(const char *text, char buf[RTE_TEL_MAX_STRING_LEN])
+{
+	size_t at = 0;
+
+	for (; *text != '\0' && at + 1 < RTE_TEL_MAX_STRING_LEN; text++)
+		if ((*text & 0xc0) != 0x80) /* the first byte of a letter */
+			buf[at++] = *text < ' ' || *text > '~' ? '?' : *text;
+	buf[at] = '\0';
+	return buf;
+}
+
+void
+mirror_string(struct rte_tel_data *d, const char *name, const char *text)
+{
+	char buf[RTE_TEL_MAX_STRING_LEN];
+
+	rte_tel_data_add_dict_string(d, name, plain(text, buf));
+}
+
 int
 mirror_error(struct rte_tel_data *d, const char *format, ...)
 {
@@ -35,7 +56,7 @@ mirror_error(struct rte_tel_data *d, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(d, "error", text);
+	mirror_string(d, "error", text);
 	return 0;
 }
 
@@ -79,7 +100,7 @@ mirror_text(struct mirror_table *t, const char *text)
 	struct rte_tel_data *c = next_column(t);
 
 	if (c != NULL)
-		rte_tel_data_add_array_string(c, text);
+		rte_tel_data_add_array_string(c, plain(text, buf));
 }
 
 void
@@ -90,6 +111,8 @@ mirror_number(struct mirror_table *t, uint64_t v)
 	if (c != NULL)
 		rte_tel_data_add_array_uint(c, v);
 }
+
+	char buf[RTE_TEL_MAX_STRING_LEN];
 
 void
 mirror_row(struct mirror_table *t, const char *const text[],

@@ -96,6 +96,9 @@ void mirror_table_end(struct mirror_table *t, struct rte_tel_data *d);
 void mirror_counters(struct rte_tel_data *d, const struct counter_kind *kind,
 		     const uint64_t *c);
 
+/** Adds a text to @p d: with '?' for letters that telemetry cannot carry. */
+void mirror_string(struct rte_tel_data *d, const char *name, const char *text);
+
 /** A dict that says what is wrong with a request. @return 0 */
 int mirror_error(struct rte_tel_data *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -125,7 +125,7 @@ telemetry_order(RL_UNUSED const char *cmd, const char *params,
 		snprintf(error, sizeof(error), "%s", strerror(-result));
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_int(d, "result", result);
-	rte_tel_data_add_dict_string(d, "error", error);
+	mirror_string(d, "error", error);
 	add_text(d, text, left);
 	return 0;
 }

@@ -8,39 +8,24 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 import time
 
 from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main
+from telemetry_client import Client
 
 LINKS = ["e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1"]
-
-
-class Client:
-    """A connection to the socket, as dpdk-telemetry.py makes it."""
-
-    def __init__(self, path):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.sock.settimeout(30)
-        self.sock.connect(path)
-        self.hello = json.loads(self.sock.recv(1024))
-
-    def ask(self, cmd):
-        self.sock.send(cmd.encode())
-        answer = json.loads(self.sock.recv(self.hello["max_output_len"]))
-        return answer[cmd.split(",")[0]]
 
 
 class Live:
     """reflit in the background, asked by telemetry."""
 
-    def __init__(self, box, *args, config=FIGURE1, eal=()):
+    def __init__(self, box, *args, config=FIGURE1, eal=(), name="fabric.cfg"):
         self.box = box
         self.dir = box.path("run")
         os.mkdir(self.dir)
-        cmd = [REFLIT, "--", "--config", box.write("fabric.cfg", config),
+        cmd = [REFLIT, "--", "--config", box.write(name, config),
                "--json", box.path("report.json"), *args]
         env = dict(os.environ, XDG_RUNTIME_DIR=self.dir)
         if os.geteuid() == 0:
@@ -429,6 +414,7 @@ wires = ( { link = "s0-s1#0"; a = "net_null0"; b = "net_null0"; },
 def long_lists_come_in_pages_that_fit():
     config = 'fabric: { topology = "torus"; dims = [8, 8]; };\n'
     with Box() as box, Live(box, "--load", "0.01", config=config) as live:
+        assert live.ask("/reflit/fabric")["adaptive"] == 1
         for what, total in (("devices", 128), ("links", 192),
                             ("ports", 384)):
             names, pages = [], 0
@@ -516,6 +502,23 @@ def dpdk_telemetry_py_finds_the_socket_of_an_ordinary_user():
                         check=False).returncode != 0:
         raise Skip("an ordinary user cannot reach the programs here")
     finds_the_socket(tool, user, cmd, env, "/tmp/dpdk")
+
+
+@case
+def letters_that_telemetry_cannot_carry_spoil_no_answer():
+    """Those of the fabric file's name, and of what a client asks."""
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.01",
+                            name="f\u00e4brik-\u65e5.cfg") as live:
+        fabric = live.ask("/reflit/fabric")
+        assert fabric["config"].endswith("/f?brik-?.cfg"), fabric
+        assert fabric["adaptive"] == 0, fabric
+        for what in ("port", "switch", "endpoint"):
+            error = live.ask("/reflit/%s,\u00e4\x01" % what)["error"]
+            assert "'??'" in error, error
+        answer = live.order("link s0-\u00e4 down")
+        assert answer["error"] == "there is no link s0-?; see show fabric"
+        assert answer["result"] == -22, answer
+        live.end()
 
 
 main()
