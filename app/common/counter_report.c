@@ -89,8 +89,9 @@ link_json(const struct rl_fabric *f, uint32_t link)
 			ends,
 			json_pack("{s:s, s:i, s:s, s:o}", "device",
 				  t->dev[dev].name, "port", (int)p, "state",
-				  rl_link_state_name(
-					  rl_port_state(d->port[p].port)),
+				  d->foreign ? "remote"
+					     : rl_link_state_name(rl_port_state(
+						       d->port[p].port)),
 				  "counters",
 				  counters_json(&counter_port,
 						rl_port_counters(d->port[p].port),

@@ -18,9 +18,17 @@
 /* An lcore may have to wait for its CPU on a busy machine. */
 #define SETTLE_LIMIT_NS (10 * RL_NS_PER_S)
 
+bool
+app_takes_frames(const struct app *app, uint32_t link, unsigned int end)
+{
+	return rl_config_runs(&app->cfg, app->process,
+			      app->cfg.topo.link[link].dev[1 - end]);
+}
+
 int
 app_heal(struct app *app, uint32_t link)
 {
+	static const struct rl_fault clear = { .kind = RL_FAULT_HEAL };
 	const struct rl_topo_link *l = &app->cfg.topo.link[link];
 	struct rl_inject_link *f = &app->host.fault[link];
 	const uint64_t limit_ns = host_now(&app->host) + SETTLE_LIMIT_NS;
@@ -33,8 +41,11 @@ app_heal(struct app *app, uint32_t link)
 	}
 	watch_pump(&app->watch);
 	recorder_step(app);
-	while (rl_inject_clear(f) != 0 && host_now(&app->host) < limit_ns)
-		host_run(&app->host, 10 * RL_NS_PER_US);
+	for (unsigned int e = 0; e < 2; e++)
+		while (app_takes_frames(app, link, e) &&
+		       rl_inject_order(f, e, &clear) != 0 &&
+		       host_now(&app->host) < limit_ns)
+			host_run(&app->host, 10 * RL_NS_PER_US);
 	while (!rl_inject_settled(f)) {
 		if (host_now(&app->host) >= limit_ns)
 			return -ETIME;

@@ -199,6 +199,20 @@ uint64_t app_flit_hops(const struct app *app);
 const char *app_utc(const struct app *app, uint64_t t_ns,
 		    char buf[APP_UTC_MAX]);
 
+/** Any thread. The state of a port; "remote": another process knows it. */
+static inline const char *
+app_port_state(const struct app *app, uint32_t dev, uint16_t port)
+{
+	const struct rl_device *d = &app->host.fabric.dev[dev];
+
+	if (d->foreign)
+		return "remote";
+	return rl_link_state_name(rl_port_state(d->port[port].port));
+}
+
+/** Whether frames that leave end @p end of a link arrive in this process. */
+bool app_takes_frames(const struct app *app, uint32_t link, unsigned int end);
+
 /** Heals a link of every injected fault. @return 0 or -ETIME */
 int app_heal(struct app *app, uint32_t link);
 

@@ -25,6 +25,7 @@ cmd_capture(struct app *app, const char *const arg[])
 		return app_error(app, "%s is out of range; use 1 to %u MiB",
 				 arg[2], MIB_MAX);
 	if (command_find_links(app, name, link, CAPTURE_LINKS_MAX, &n) != 0 ||
+	    command_link_here(app, link[0]) != 0 ||
 	    run_files_may_write(app, path) != 0)
 		return -EINVAL;
 	if (app->checking)
@@ -50,7 +51,7 @@ cmd_capture_off(struct app *app, const char *const arg[])
 	uint32_t link[CAPTURE_LINKS_MAX];
 	bool any = false;
 	unsigned int n;
-	int ret;
+	int ret = 0;
 
 	if (command_find_links(app, arg[0], link, CAPTURE_LINKS_MAX, &n) != 0)
 		return -EINVAL;
@@ -65,7 +66,6 @@ cmd_capture_off(struct app *app, const char *const arg[])
 	}
 	if (!any)
 		return app_error(app, "%s is not being captured", arg[0]);
-	ret = capture_stop(&app->captures, c);
 	return ret == 0 ? 0 : app_error(app, "the capture of %s could not be "
 					     "written: %s",
 					arg[0], strerror(-ret));

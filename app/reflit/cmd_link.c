@@ -42,21 +42,25 @@ put(struct fault_text *t, const char *format, ...)
 	RL_ASSERT(t->n < sizeof(t->text));
 }
 
-/* "A-B": all links between the two; "A-B#k": one. */
+/* "A-B": all links between the two; "A-B#k": one. An end is in this process. */
 static int
 find_links(struct app *app, const char *name, struct links *l)
 {
-	return command_find_links(app, name, l->link, LINKS_MAX, &l->n);
+	if (command_find_links(app, name, l->link, LINKS_MAX, &l->n) != 0)
+		return -EINVAL;
+	return command_link_here(app, l->link[0]);
 }
 
-/* Links, and for each the end that is at a device. */
+/* Links, and for each the end that is at a device. Its frames arrive here. */
 static int
 find_end(struct app *app, const char *link, const char *device,
 	 struct links *l)
 {
-	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_config *cfg = &app->cfg;
+	const struct rl_topo *t = &cfg->topo;
 	const int32_t dev = rl_topo_find_dev(t, device);
 	const uint32_t *ends;
+	uint32_t other;
 
 	if (find_links(app, link, l) != 0)
 		return -EINVAL;
@@ -66,6 +70,11 @@ find_end(struct app *app, const char *link, const char *device,
 				      "and %s",
 				 device, link, t->dev[ends[0]].name,
 				 t->dev[ends[1]].name);
+	other = ends[ends[0] == (uint32_t)dev];
+	if (!rl_config_runs(cfg, app->process, other))
+		return app_error(app, "frames of %s arrive in process %s; give "
+				      "the command there", device,
+				 cfg->process[cfg->dev_process[other]].name);
 	for (unsigned int i = 0; i < l->n; i++)
 		l->end[i] = t->link[l->link[i]].dev[1] == (uint32_t)dev;
 	return 0;
@@ -116,12 +125,13 @@ post_one(struct app *app, const struct links *l, unsigned int i,
 	return 0;
 }
 
-/* The same for each link. */
+/* The same for each link, where its frames arrive in this process. */
 static int
 post(struct app *app, const struct links *l, struct rl_fault *f, bool lasting)
 {
 	for (unsigned int i = 0; i < l->n && !app->checking; i++)
-		if (post_one(app, l, i, f, lasting) != 0)
+		if (app_takes_frames(app, l->link[i], l->end[i]) &&
+		    post_one(app, l, i, f, lasting) != 0)
 			return -EINVAL;
 	return 0;
 }
@@ -435,7 +445,8 @@ cmd_inject_device(struct app *app, const char *const arg[])
 	uint32_t dev = 0;
 	bool blocked;
 
-	if (command_find_device(app, arg[0], &dev) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0 ||
+	    command_here(app, dev) != 0)
 		return -EINVAL;
 	put(&t, "0 %.*s %s", (int)kind, app->fault, arg[0]);
 	if (options(app, app->fault, arg + 1, &t) != 0 ||

@@ -101,6 +101,8 @@ cmd_show_path(struct app *app, const char *const arg[])
 	if (command_find_endpoint(app, arg[0], &src) != 0 ||
 	    command_find_endpoint(app, arg[1], &dst) != 0)
 		return -EINVAL;
+	if (command_here(app, src) != 0)
+		return -EINVAL;
 	if (src == dst)
 		return app_error(app, "%s is one endpoint; give two", arg[0]);
 	if (app->checking)
@@ -117,13 +119,17 @@ cmd_show_path(struct app *app, const char *const arg[])
 		  adaptive ? "  where the adaptive plane has no room:\n" : "",
 		  FACTS(FACT_B("adaptive", adaptive)));
 	facts_list(&app->facts, "hops");
-	while (at.dev != dst && hops < RL_HOPS_MAX) {
+	while (at.dev != dst && hops < RL_HOPS_MAX &&
+	       rl_config_runs(&app->cfg, app->process, at.dev)) {
 		if (!step(app, &at, id))
 			break;
 		hops++;
 	}
 	facts_set(&app->facts,
 		  at.dev == dst ? "  {last:-10} after {links} links\n"
+		  : !rl_config_runs(&app->cfg, app->process, at.dev)
+			  ? "  {last:-10} is in another process, which knows "
+			    "how it goes on\n"
 		  : hops < RL_HOPS_MAX
 			  ? "  {last:-10} has no way on\n"
 			  : "  ... more than {links} links\n",

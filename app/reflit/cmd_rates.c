@@ -59,11 +59,9 @@ static const char *
 state_word(const struct app *app, uint32_t dir)
 {
 	const struct rl_topo_link *l = &app->cfg.topo.link[dir / 2];
-	const enum rl_link_state s = rl_port_state(
-		app->host.fabric.dev[l->dev[dir % 2]].port[l->port[dir % 2]]
-			.port);
+	const char *s = app_port_state(app, l->dev[dir % 2], l->port[dir % 2]);
 
-	return s == RL_LINK_UP ? "" : rl_link_state_name(s);
+	return strcmp(s, rl_link_state_name(RL_LINK_UP)) == 0 ? "" : s;
 }
 
 #define RATE_FACTS(r)                                                          \
@@ -284,7 +282,8 @@ error_table(struct app *app, const char *name, bool few,
 		return app_error(app, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
 		row[i] = (struct row){ i, badness(app, i, limit),
-				       command_link_meant(app, name, first, i / 2) };
+				       command_link_meant(app, name, first,
+							  i / 2) };
 	qsort(row, n, sizeof(*row), by_key);
 	if (facts_text(&app->facts))
 		printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n",

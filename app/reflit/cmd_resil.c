@@ -27,8 +27,12 @@ want_controller(struct app *app)
 {
 	if (app->cfg.controller.mode != RL_RESIL_OFF)
 		return 0;
-	return app_error(app, "there is no controller: the fabric file says "
-			      "mode = \"off\"");
+	return app_error(app, app->cfg.nprocess != 0 &&
+				      app->cfg.channel.kind == RL_CHANNEL_LOCAL
+			      ? "there is no controller: that of several "
+				"processes needs an etcd (controller.etcd)"
+			      : "there is no controller: the fabric file says "
+				"mode = \"off\"");
 }
 
 static struct rl_controller *
@@ -62,7 +66,8 @@ cmd_device_crash(struct app *app, const char *const arg[])
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t dev = 0;
 
-	if (command_find_device(app, arg[0], &dev) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0 ||
+	    command_here(app, dev) != 0)
 		return -EINVAL;
 	/* the client of an attached port knows nothing of crashes */
 	if (command_attached(app, arg[0]))
@@ -97,7 +102,8 @@ cmd_device_restart(struct app *app, const char *const arg[])
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t dev = 0;
 
-	if (command_find_device(app, arg[0], &dev) != 0)
+	if (command_find_device(app, arg[0], &dev) != 0 ||
+	    command_here(app, dev) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;

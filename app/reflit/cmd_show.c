@@ -15,7 +15,7 @@
 
 typedef void (*port_fn)(struct app *app, uint32_t dev, uint16_t port);
 
-/* "all", "s0" or "s0/1". */
+/* "all" that are here, "s0" or "s0/1". */
 static int
 for_ports(struct app *app, const char *name, port_fn fn)
 {
@@ -31,6 +31,11 @@ for_ports(struct app *app, const char *name, port_fn fn)
 			    strcmp(name, host_role_name(t, d, p, role)) != 0)
 				continue;
 			any = true;
+			if (!rl_config_runs(&app->cfg, app->process, d)) {
+				if (strcmp(name, "all") == 0)
+					continue;
+				return command_here(app, d);
+			}
 			if (!app->checking)
 				fn(app, d, p);
 		}
@@ -228,8 +233,9 @@ cmd_show_counters(struct app *app, const char *const arg[])
 	const int ret = for_ports(app, arg[0], show_counters);
 
 	for (uint32_t d = 0; ret == 0 && d < t->ndev && !app->checking; d++)
-		if (strcmp(arg[0], "all") == 0 ||
-		    strcmp(arg[0], t->dev[d].name) == 0)
+		if ((strcmp(arg[0], "all") == 0 ||
+		     strcmp(arg[0], t->dev[d].name) == 0) &&
+		    rl_config_runs(&app->cfg, app->process, d))
 			show_core_counters(app, d);
 	return ret;
 }
@@ -267,12 +273,14 @@ show_end(struct app *app, uint32_t link, int end)
 	rl_port_info(d->port[p].port, &info);
 	host_role_name(t, l->dev[end], p, role);
 	o = json_pack("{s:s, s:s, s:b, s:s}", "port", role, "state",
-		      rl_link_state_name(info.state), "degraded",
+		      app_port_state(app, l->dev[end], p), "degraded",
 		      (int)info.degraded, "egress",
-		      rl_egress_state_name(rl_core_egress_state(d->core.core,
-								p)));
+		      d->foreign ? "remote"
+				 : rl_egress_state_name(rl_core_egress_state(
+					   d->core.core, p)));
 	if (facts_text(&app->facts))
-		printf("  %s %s%s, %s", role, rl_link_state_name(info.state),
+		printf("  %s %s%s, %s", role,
+		       json_string_value(json_object_get(o, "state")),
 		       info.degraded ? " degraded" : "",
 		       json_string_value(json_object_get(o, "egress")));
 	facts_more(&app->facts, NULL, FACTS(FACT_L(end == 0 ? "a" : "b", o)));

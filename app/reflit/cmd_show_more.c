@@ -91,7 +91,8 @@ cmd_show_flow(struct app *app, const char *const arg[])
 	uint32_t ep[2] = { UINT32_MAX, UINT32_MAX }, dev = 0;
 
 	for (int i = 0; i < 2 && arg[i] != NULL; i++) {
-		if (command_find_endpoint(app, arg[i], &dev) != 0)
+		if (command_find_endpoint(app, arg[i], &dev) != 0 ||
+		    (i == 0 && command_here(app, dev) != 0))
 			return -EINVAL;
 		ep[i] = app->cfg.topo.dev[dev].ep_id;
 	}
@@ -130,18 +131,19 @@ show_route(struct app *app, uint32_t dev, uint16_t plane, uint16_t dst)
 int
 cmd_show_routes(struct app *app, const char *const arg[])
 {
-	const int32_t d = rl_topo_find_dev(&app->cfg.topo, arg[0]);
 	const struct rl_fwd *f;
+	uint32_t d = 0;
 
-	if (d < 0)
-		return app_error(app, "there is no device %s", arg[0]);
+	if (command_find_device(app, arg[0], &d) != 0 ||
+	    command_here(app, d) != 0)
+		return -EINVAL;
 	if (app->checking)
 		return 0;
-	f = app_fwd(app, (uint32_t)d);
+	f = app_fwd(app, d);
 	facts_list(&app->facts, "routes");
 	for (uint16_t plane = 0; plane < f->nplanes; plane++)
 		for (uint16_t dst = 0; dst < f->ndst; dst++)
-			show_route(app, (uint32_t)d, plane, dst);
+			show_route(app, d, plane, dst);
 	return 0;
 }
 
@@ -182,8 +184,8 @@ cmd_show_events(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Events of a link, at both ends, of those that are kept; "A-B": of all that are
-   parallel. */
+/* Events of a link, at both ends, of those that are kept; "A-B": of all that
+   are parallel. */
 int
 cmd_show_events_of(struct app *app, const char *const arg[])
 {
@@ -192,7 +194,8 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	uint32_t first = 0;
 
-	if (command_find_link(app, arg[0], &link, NULL) != 0)
+	if (command_find_link(app, arg[0], &first, NULL) != 0 ||
+	    command_link_here(app, first) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;

@@ -26,7 +26,8 @@ cmd_switch(struct app *app, const char *const arg[])
 		app_traffic(app, on);
 		return 0;
 	}
-	if (command_find_endpoint(app, name, &dev) != 0)
+	if (command_find_endpoint(app, name, &dev) != 0 ||
+	    command_here(app, dev) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -51,7 +52,8 @@ cmd_rate(struct app *app, const char *const arg[])
 	uint32_t dev = 0;
 	uint64_t pps;
 
-	if (command_find_endpoint(app, arg[0], &dev) != 0)
+	if (command_find_endpoint(app, arg[0], &dev) != 0 ||
+	    command_here(app, dev) != 0)
 		return -EINVAL;
 	if (!command_attached(app, arg[0]))
 		return app_error(app, "no port is attached to %s; for "
@@ -201,7 +203,8 @@ is_dead(const struct app *app, uint32_t link)
 	return true;
 }
 
-/* Waits until a link, or all that are parallel, is cut, or dead at both ends. */
+/* Waits until a link, or each of several parallel ones, is cut, or dead at both
+   ends. */
 int
 cmd_wait_link(struct app *app, const char *const arg[])
 {

@@ -242,6 +242,42 @@ command_find_endpoint(struct app *app, const char *name, uint32_t *dev)
 	return 0;
 }
 
+int
+command_here(struct app *app, uint32_t dev)
+{
+	const struct rl_config *cfg = &app->cfg;
+
+	if (rl_config_runs(cfg, app->process, dev))
+		return 0;
+	return app_error(app, "%s is in process %s; give the command there",
+			 cfg->topo.dev[dev].name,
+			 cfg->process[cfg->dev_process[dev]].name);
+}
+
+int
+command_link_here(struct app *app, uint32_t link)
+{
+	const uint32_t *dev = app->cfg.topo.link[link].dev;
+
+	return rl_config_runs(&app->cfg, app->process, dev[1])
+		       ? 0
+		       : command_here(app, dev[0]);
+}
+
+bool
+command_link_meant(const struct app *app, const char *name, uint32_t first,
+		   uint32_t link)
+{
+	const struct rl_topo_link *a = &app->cfg.topo.link[first];
+	const struct rl_topo_link *b = &app->cfg.topo.link[link];
+
+	if (name == NULL || strcmp(name, "all") == 0 || first == link)
+		return true;
+	return strchr(name, '#') == NULL &&
+	       ((a->dev[0] == b->dev[0] && a->dev[1] == b->dev[1]) ||
+		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
+}
+
 bool
 command_attached(const struct app *app, const char *endpoint)
 {

@@ -101,6 +101,13 @@ int command_find_links(struct app *app, const char *name, uint32_t link[],
 		       unsigned int most, unsigned int *n);
 int command_find_device(struct app *app, const char *name, uint32_t *dev);
 int command_find_endpoint(struct app *app, const char *name, uint32_t *dev);
+/** That this process runs the device; another one has no state of it. */
+int command_here(struct app *app, uint32_t dev);
+int command_link_here(struct app *app, uint32_t link); /**< or one end of it */
+/** Whether @p link is the one that @p name means, from @p first on: all without
+    #k, and with NULL or "all". */
+bool command_link_meant(const struct app *app, const char *name, uint32_t first,
+			uint32_t link);
 /** Whether the fabric file attaches a port to the endpoint. */
 bool command_attached(const struct app *app, const char *endpoint);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Draws small tori and meshes: a switch is an o, a link that is up is a line
- * to the next one, any other an x. Wrap-around links are at the end.
+ * Draws small tori and meshes: a switch is an o, one that failed an X; a link
+ * that is up is a line to the next one, one of other processes a ?, any other
+ * an x. Wrap-around links are at the end.
  */
 
 #include <stdio.h>
 
 #include "command.h"
+#include "link_health.h"
 
 #define DRAW_X_MAX 16
 #define DRAW_Y_MAX 16
@@ -21,15 +23,13 @@ draw_link(const struct app *app, uint32_t dev, int dim, char up)
 
 	for (unsigned int p = 0; p < t->dev[dev].nports; p++) {
 		const struct rl_topo_port *port = &t->dev[dev].port[p];
-		struct rl_port_info here, there;
+		struct link_health h;
 
 		if (port->dim != dim || port->dir < 0)
 			continue;
-		rl_port_info(app->host.fabric.dev[dev].port[p].port, &here);
-		rl_port_info(app->host.fabric.dev[port->peer_dev]
-				     .port[port->peer_port].port, &there);
-		if (here.state != RL_LINK_UP || there.state != RL_LINK_UP)
-			return 'x';
+		link_health(app, port->link, &h);
+		if (h.oper > LINK_OPER_DEGRADED)
+			return h.oper == LINK_OPER_REMOTE ? '?' : 'x';
 		mark = up;
 	}
 	return mark;
@@ -55,8 +55,10 @@ draw_fabric(const struct app *app)
 			const uint32_t u = x * ny + y;
 			const char link = draw_link(app, u, 0, '-');
 
-			printf(" %c%c%c", t->dev[u].failed ? 'X' : 'o', link,
-			       link);
+			printf(" %c%c%c",
+			       t->dev[u].failed || app->host.dead[u] ? 'X'
+								     : 'o',
+			       link, link);
 		}
 		printf("\n");
 	}

@@ -171,10 +171,23 @@ const struct telemetry_list telemetry_links = {
 	.most = 50, .total = count_links, .rows = add_links,
 };
 
+/* Of devices of this process. */
+static uint32_t
+ports_here(const struct app *app, uint32_t dev)
+{
+	return rl_config_runs(&app->cfg, app->process, dev)
+		       ? app->cfg.topo.dev[dev].nports
+		       : 0;
+}
+
 static uint32_t
 count_ports(const struct app *app)
 {
-	return 2 * app->cfg.topo.nlink;
+	uint32_t n = 0;
+
+	for (uint32_t dev = 0; dev < app->cfg.topo.ndev; dev++)
+		n += ports_here(app, dev);
+	return n;
 }
 
 static void
@@ -186,7 +199,7 @@ add_ports(const struct app *app, uint32_t from, uint32_t to,
 	uint32_t i = 0;
 
 	for (uint32_t dev = 0; dev < topo->ndev; dev++)
-		for (uint16_t p = 0; p < topo->dev[dev].nports; p++, i++)
+		for (int32_t p = 0; p < (int32_t)ports_here(app, dev); p++, i++)
 			if (i >= from && i < to)
 				mirror_text(t, host_role_name(topo, dev, p,
 							      role));
@@ -241,6 +254,8 @@ telemetry_port(const struct app *app, const char *params,
 	for (uint32_t dev = 0; dev < t->ndev; dev++)
 		for (uint16_t p = 0; p < t->dev[dev].nports; p++)
 			if (strcmp(name, host_role_name(t, dev, p, role)) == 0) {
+				if (mirror_elsewhere(app, dev, d))
+					return 0;
 				add_port(app, dev, p, d);
 				return 0;
 			}

@@ -152,6 +152,8 @@ device_counters(const struct app *app, const char *params,
 
 	if (r == NULL || (ep && r->ep == NULL))
 		return no_such(d, ep ? "endpoint" : "device", params);
+	if (mirror_elsewhere(app, (uint32_t)dev, d))
+		return 0;
 	rte_tel_data_start_dict(d);
 	if (ep)
 		mirror_counters(d, &counter_ep, rl_ep_counters(r->ep));

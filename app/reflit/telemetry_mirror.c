@@ -60,6 +60,19 @@ mirror_error(struct rte_tel_data *d, const char *format, ...)
 	return 0;
 }
 
+bool
+mirror_elsewhere(const struct app *app, uint32_t dev, struct rte_tel_data *d)
+{
+	const struct rl_config *cfg = &app->cfg;
+
+	if (rl_config_runs(cfg, app->process, dev))
+		return false;
+	mirror_error(d, "%s is in process %s; ask there",
+		     cfg->topo.dev[dev].name,
+		     cfg->process[cfg->dev_process[dev]].name);
+	return true;
+}
+
 void
 mirror_counters(struct rte_tel_data *d, const struct counter_kind *kind,
 		const uint64_t *c)
@@ -99,6 +112,8 @@ mirror_text(struct mirror_table *t, const char *text)
 {
 	struct rte_tel_data *c = next_column(t);
 
+	char buf[RTE_TEL_MAX_STRING_LEN];
+
 	if (c != NULL)
 		rte_tel_data_add_array_string(c, plain(text, buf));
 }
@@ -111,8 +126,6 @@ mirror_number(struct mirror_table *t, uint64_t v)
 	if (c != NULL)
 		rte_tel_data_add_array_uint(c, v);
 }
-
-	char buf[RTE_TEL_MAX_STRING_LEN];
 
 void
 mirror_row(struct mirror_table *t, const char *const text[],

@@ -103,6 +103,10 @@ void mirror_string(struct rte_tel_data *d, const char *name, const char *text);
 int mirror_error(struct rte_tel_data *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/** Whether another process runs a device, and so has the answer: says so. */
+bool mirror_elsewhere(const struct app *app, uint32_t dev,
+		      struct rte_tel_data *d);
+
 /**
  * Answers with an object, on a client's thread with the lock held.
  * @return 0; -EINVAL: @p params are wrong

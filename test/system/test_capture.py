@@ -247,6 +247,21 @@ def a_capture_that_finds_no_room_says_so_and_the_run_goes_on():
 
 
 @case
+def off_without_a_number_closes_the_captures_of_all_parallel_links():
+    with Box() as box:
+        a, b = box.path("a"), box.path("b")
+        run = box.run(commands="wait up\ncapture s0-s1#1 %s\n"
+                      "capture s0-s1#0 %s\nwait 20ms\ncapture s0-s1 off\n"
+                      "show captures\ncapture s0-s1#1 %s\n"
+                      "capture s1-s0 off\ncapture s0-s1 off\nquit\n"
+                      % (a, b, a)).check(2)
+        assert run.out.count("capture: ") == 3, run.out
+        assert "nothing is being captured" in run.out, run.out
+        assert len(run.errors()) == 1, run.err
+        assert "s0-s1 is not being captured" in run.err, run.err
+
+
+@case
 def captures_that_cannot_be_are_refused_and_change_nothing():
     with Box() as box:
         a = box.path("a.pcapng")

@@ -186,4 +186,38 @@ def a_link_flaps_to_its_end_though_a_worker_is_away():
     assert "already" not in out and p.returncode == 0, out
 
 
+@case
+def parallel_links_are_all_meant_where_none_is_named():
+    """Figure 1 has two links between s0 and s1: docs/prompt.md, Commands."""
+    with Box() as box:
+        r = box.run(commands="wait up\nlink s0-s1#0 down\nwait dead s0-s1#0\n"
+                    "wait dead s0-s1 20ms\nwait cut s1-s0 20ms\n"
+                    "link s0-s1#1 down\nwait cut s0-s1\nwait dead s0-s1\n"
+                    "show events s1-s0\nsay of one\nshow events s0-s1#0\n"
+                    "quit\n", args=[]).check(2)
+        errors = r.errors()
+        assert len(errors) == 2, r.err
+        assert "s0-s1#1 is not dead after 0.020 s" in errors[0], errors
+        assert "s0-s1#1 is not cut after 0.020 s" in errors[1], errors
+        both, one = r.out.split("  of one\n")
+        for k in (0, 1):
+            assert "s0-s1#%d dead, detector" % k in both, both
+        assert "s0-s1#0 dead" in one and "s0-s1#1 dead" not in one, one
+
+
+@case
+def a_link_that_flaps_takes_no_other_cut():
+    """The flap would heal it: the operator's cut would not last."""
+    with Box() as box:
+        r = box.run(commands="wait up\nlink s0-s1#0 flap 3 400ms\nwait 250ms\n"
+                    "link s0-s1#0 down\nlink s0-s1#0 one-way s0\n"
+                    "link s0-s1 flap 1 20ms\nlink s0-s1#0 up\nwait up 2s\n"
+                    "link s0-s1#0 down\nwait 500ms\nshow link s0-s1#0\n"
+                    "quit\n", args=[]).check(2)
+        assert len(r.errors()) == 3, r.err
+        for error in r.errors():
+            assert "s0-s1#0 flaps already" in error, error
+        assert "cut by command, until link s0-s1#0 up" in r.out, r.out
+
+
 main()

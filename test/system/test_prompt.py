@@ -416,7 +416,7 @@ def at_a_terminal_all_that_may_follow_is_offered_and_nothing_else():
 @case
 def waits_in_vain_say_what_is_missing_after_their_time():
     rows = (("wait dead s0-s1#0 20ms", "s0-s1#0 is not dead after 0.020 s"),
-            ("wait dead s0-s1 20ms", "s0-s1 is not dead after 0.020 s"),
+            ("wait dead s0-s1 20ms", "s0-s1#0 is not dead after 0.020 s"),
             ("wait cut e0-s0 30ms", "e0-s0 is not cut after 0.030 s"),
             ("wait sent 25ms", "not all sent after 0.025 s"),
             ("wait drained 40ms", "not drained after 0.040 s: "))
