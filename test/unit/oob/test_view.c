@@ -15,10 +15,35 @@ static struct rl_oob o;
 static uint64_t incarnation; /* of the last office that was told */
 static uint32_t epoch;	     /* of the last recipe that was told */
 
+/* What both threads use is used under the lock, which is left open. */
+static int held;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+
+int
+__wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	if (m == &o.lock)
+		assert_int_equal(held++, 0);
+	return __real_pthread_mutex_lock(m);
+}
+
+int
+__wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (m == &o.lock)
+		assert_int_equal(held--, 1);
+	return __real_pthread_mutex_unlock(m);
+}
+
 static int
 begin(void **state)
 {
 	(void)state;
+	held = 0;
 	memset(&o, 0, sizeof(o));
 	o.p = (struct rl_oob_params){ .channel = &cfg->channel,
 				      .topo = &cfg->topo,

@@ -3,6 +3,7 @@
  * The second time: a source of the view that has gone in each way, and is back,
  * is, field by field, what one is that was found a moment ago.
  */
+#include <errno.h>
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +37,8 @@ struct played {
 	int listens;
 	unsigned int max_bytes; /* as it greets */
 	const char *says;	/* its answer; NULL: none */
+	const char *hello;	/* in place of a greeting; NULL: it is one */
+	unsigned int asked;
 	pthread_t thread;
 };
 
@@ -46,6 +49,7 @@ int __wrap_glob64(const char *pattern, int flags,
 int __real_glob64(const char *pattern, int flags,
 		int (*on_error)(const char *, int), glob_t *found);
 int __wrap_lstat64(const char *path, struct stat *st);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 
 static char dir[] = "/tmp/reflit-test-XXXXXX";
 
@@ -68,6 +72,19 @@ __wrap_lstat64(const char *path, struct stat *st)
 	return 0;
 }
 
+static uid_t peer; /* whose every process is */
+
+int
+__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	(void)fd;
+	assert_int_equal(level, SOL_SOCKET);
+	assert_int_equal(name, SO_PEERCRED);
+	assert_int_equal(*len, sizeof(struct ucred));
+	*(struct ucred *)value = (struct ucred){ .uid = peer };
+	return 0;
+}
+
 static void *
 play(void *arg)
 {
@@ -76,15 +93,20 @@ play(void *arg)
 	int fd;
 
 	while ((fd = accept(p->listens, NULL, NULL)) >= 0) {
-		snprintf(text, sizeof(text),
-			 "{\"version\": \"DPDK\", \"max_output_len\": %u}",
-			 p->max_bytes);
+		if (p->hello != NULL)
+			snprintf(text, sizeof(text), "%s", p->hello);
+		else
+			snprintf(text, sizeof(text),
+				 "{\"version\": \"DPDK\", "
+				 "\"max_output_len\": %u}", p->max_bytes);
 		(void)send(fd, text, strlen(text), MSG_NOSIGNAL);
 		while (recv(fd, text, sizeof(text), 0) > 0 &&
-		       strncmp(text, "/bye", 4) != 0)
+		       strncmp(text, "/bye", 4) != 0) {
+			p->asked++;
 			if (p->says != NULL)
 				(void)send(fd, p->says, strlen(p->says),
 					   MSG_NOSIGNAL);
+		}
 		close(fd);
 	}
 	return NULL;
@@ -277,10 +299,65 @@ what_killed_processes_left_hides_no_process(void **state)
 	}
 }
 
+/* Such as a process of another user, or another program. */
+static void
+what_is_no_source_of_ours_is_never_asked(void **state)
+{
+	static const char *const hellos[] = { NULL, "hello", "{", "\xff" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(hellos) / sizeof(hellos[0]); i++) {
+		struct tel t = { .search = true };
+		struct played p;
+
+		tel_open(&t);
+		begin(&p, "strange", 2048, "{\"/r\": 5}");
+		p.hello = hellos[i];
+		peer = i == 0 ? geteuid() + 1 : 0;
+		assert_int_equal(tel_add(&t, p.path), 0);
+		for (unsigned int n = 0; n < 4; n++) {
+			assert_false(answers(&t, p.path, "/r"));
+			assert_int_equal(t.source[0].fd, -1);
+		}
+		assert_int_equal(p.asked, 0);
+		assert_int_equal(t.source[0].silent_ns, 0);
+		/* one that the user names may be anyone's */
+		t.search = false;
+		assert_int_equal(answers(&t, p.path, "/r"), i == 0);
+		(void)answers(&t, p.path, "/bye");
+		tel_close(&t);
+		end(&p);
+	}
+	peer = geteuid();
+}
+
+/* Whatever failed before: to close is an answer, and the next may ask. */
+static void
+one_that_closes_is_not_silent(void **state)
+{
+	struct tel t = { 0 };
+	struct played p;
+
+	(void)state;
+	tel_open(&t);
+	begin(&p, "closes", 2048, "{\"/r\": 5}");
+	assert_int_equal(tel_add(&t, p.path), 0);
+	for (unsigned int n = 0; n < 3; n++) {
+		assert_true(answers(&t, p.path, "/r"));
+		errno = EAGAIN;
+		assert_false(answers(&t, p.path, "/bye"));
+		assert_int_equal(t.source[0].silent_ns, 0);
+		assert_int_equal(t.source[0].fd, -1);
+	}
+	tel_close(&t);
+	end(&p);
+}
+
 static int
 setup(void **state)
 {
 	(void)state;
+	peer = geteuid();
 	return mkdtemp(dir) != NULL ? 0 : -1;
 }
 
@@ -300,6 +377,8 @@ main(void)
 		cmocka_unit_test(
 			a_process_that_follows_another_at_its_socket_is_connected),
 		cmocka_unit_test(what_killed_processes_left_hides_no_process),
+		cmocka_unit_test(what_is_no_source_of_ours_is_never_asked),
+		cmocka_unit_test(one_that_closes_is_not_silent),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
