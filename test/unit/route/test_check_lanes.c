@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "check_proof.h"
+#include "check_ranks.h"
+#include "rl_check.h"
 #include "rl_check_ranks.h"
 #include "route_fixture.h"
 
@@ -172,12 +175,203 @@ a_hop_back_to_an_earlier_plane_is_found_for_any_destination(void **state)
 	steps_close(&s);
 }
 
+static const char *const engines[] = {"reflit", "torus-2qos", "updown",
+				      "minhop"};
+
+static int
+by_ranks(const struct rl_topo *t, const struct rl_route *r,
+	 const uint32_t *rank, struct rl_ranks_report *rep)
+{
+	const struct rl_check_ranks in = {.topo = t, .fwd = r->fwd,
+					  .rank = rank};
+
+	return rl_check_ranks(&in, NULL, rep);
+}
+
+/* More endpoints than a tile of the proof, and a tile that is not full. */
+#define HOSTS 5
+#define SWITCHES 4
+
+static void
+each_pair_counts_once_and_the_longest_path_is_found(void **state)
+{
+	static struct rl_check_report found;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4 * RL_ARRAY_SIZE(engines); i++) {
+		struct rl_check_in in = {.alts = RL_CHECK_FIRST};
+		struct rl_ranks_report rep;
+		char err[RL_ERR_MAX], name[3 * RL_NAME_MAX];
+		struct rl_route *r;
+		struct rl_topo t;
+		uint32_t *rank, left;
+
+		fix_grid_hosts(&t, i % 2, SWITCHES, i & 2 ? 3 : 0, 0, 1, HOSTS);
+		/* an endpoint of the first tile, or of the last one */
+		rl_topo_link_name(&t,
+				  t.dev[t.ep_dev[i & 2 ? 7 : t.nep - 1]]
+					  .port[0].link,
+				  name, sizeof(name));
+		fix_fail(&t, name);
+		left = t.nep - 1u;
+		if (rl_route_compute(&t, engines[i / 4], 8, &r, err) != 0) {
+			rl_topo_free(&t);
+			continue;
+		}
+		rank = calloc(rl_channels(&t), sizeof(*rank));
+		assert_non_null(rank);
+		in.topo = &t;
+		in.fwd = r->fwd;
+		if (rl_check(&in, &found) == 0 &&
+		    rl_check_find_ranks(&t, r->fwd, rank, &found) == 0) {
+			assert_int_equal(rl_check(&in, &found), 0);
+			assert_int_equal(by_ranks(&t, r, rank, &rep), 0);
+			assert_int_equal(rep.pairs, left * (left - 1));
+			assert_int_equal(rep.reachable, rep.pairs);
+			assert_int_equal(found.pairs, rep.pairs);
+			assert_int_equal(rep.max_hops, found.max_hops);
+		}
+		free(rank);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+/* Of all planes: the switch delivers what is for one endpoint to another. */
+static void
+deliver(struct rl_route *r, uint32_t dev, uint32_t e, uint16_t port)
+{
+	for (unsigned int p = 0; p < r->fwd[dev].nplanes; p++) {
+		struct rl_fwd_hop *h = rl_fwd_at(&r->fwd[dev], p, (uint16_t)e, 0);
+
+		if (h != NULL)
+			h->port = port & 0x1fff;
+	}
+}
+
+static void
+what_another_endpoint_gets_has_not_arrived(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2 * RL_ARRAY_SIZE(engines); i++) {
+		struct rl_ranks_report rep;
+		struct rl_route *r;
+		struct rl_topo t;
+		uint32_t *rank;
+		static struct rl_check_report found;
+
+		/* round a ring by two SLs, packet by packet */
+		fix_grid_hosts(&t, i % 2 != 0, SWITCHES, 0, 0, 1, HOSTS);
+		r = fix_route(&t, engines[i / 2], 8);
+		rank = calloc(rl_channels(&t), sizeof(*rank));
+		assert_non_null(rank);
+		if (rl_check_find_ranks(&t, r->fwd, rank, &found) != 0)
+			assert_true(i % 2); /* a loop: no ranks for it */
+		for (uint32_t e = 0; e < t.nep && found.cycle_len == 0; e++) {
+			const struct rl_topo_port *at =
+				&t.dev[t.ep_dev[e]].port[0];
+			const struct rl_topo_dev *sw = &t.dev[at->peer_dev];
+			uint16_t own = 0;
+
+			assert_int_equal(by_ranks(&t, r, rank, &rep), 0);
+			while (sw->port[own].peer_dev != t.ep_dev[e])
+				own++;
+			for (uint16_t p = 0; p < sw->nports; p++) {
+				const uint32_t to = sw->port[p].peer_dev;
+
+				if (p == own || t.dev[to].kind == RL_DEV_SWITCH)
+					continue;
+				deliver(r, at->peer_dev, e, p);
+				assert_int_equal(by_ranks(&t, r, rank, &rep),
+						 -EHOSTUNREACH);
+				assert_int_equal(rep.lost_dst, e);
+			}
+			deliver(r, at->peer_dev, e, own);
+		}
+		free(rank);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+/* Marks of a proof for tables in which one hop was changed. */
+static void
+check_marks(const struct ranks_map *m, const struct rl_proof *was,
+	    const struct rl_fwd_hop *h, uint32_t dev, unsigned int plane,
+	    uint32_t e)
+{
+	struct rl_proof *now = check_proof_new(m);
+	struct proof_diff d;
+	size_t marked = 0;
+
+	assert_non_null(h);
+	assert_non_null(now);
+	assert_int_equal(check_proof_differ(was, now, &d), 0);
+	for (size_t k = 0; k < (size_t)now->ntile * now->nrow; k++)
+		marked += d.at[k] != 0;
+	assert_int_equal(marked, 1);
+	assert_int_equal(d.at[e / RANKS_TILE * now->nrow + now->row[dev]],
+			 1u << plane);
+	assert_false(check_proof_same(was, now, &d, e));
+	assert_true(check_proof_same(was, now, &d, (e + RANKS_TILE) % was->nep));
+	check_proof_differ_free(&d);
+	rl_proof_free(now);
+}
+
+static void
+a_proof_knows_the_place_of_each_hop_that_changed(void **state)
+{
+	unsigned int hops[RL_FWD_ALTS] = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(engines); i++) {
+		struct rl_check_ranks in = {0};
+		struct ranks_map m;
+		struct rl_proof *was;
+		struct rl_route *r;
+		struct rl_topo t;
+
+		fix_grid_hosts(&t, false, SWITCHES, 2, 0, 1, 3);
+		r = fix_route(&t, engines[i], 8);
+		in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd};
+		in.rank = calloc(rl_channels(&t), sizeof(*in.rank));
+		assert_int_equal(check_ranks_map(&m, &in), 0);
+		was = check_proof_new(&m);
+		assert_non_null(was);
+		for (uint32_t k = 0; k < t.nep * RL_FWD_ALTS; k++) {
+			const uint32_t dev = k % (t.ndev - t.nep);
+			const uint32_t e = k / RL_FWD_ALTS;
+			const unsigned int at = k % RL_FWD_ALTS;
+			struct rl_fwd_hop *h;
+
+			for (unsigned int p = 0; p < r->fwd[dev].nplanes; p++) {
+				h = rl_fwd_at(&r->fwd[dev], p, (uint16_t)e, at);
+				if (h == NULL || !(was->used >> p & 1))
+					continue;
+				hops[at]++;
+				h->port ^= 1;
+				check_marks(&m, was, h, dev, p, e);
+				h->port ^= 1;
+			}
+		}
+		rl_proof_free(was);
+		check_ranks_map_free(&m);
+		free((void *)(uintptr_t)in.rank);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+	assert_true(hops[0] > 0 && hops[1] > 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_that_is_too_low_is_found_on_any_channel),
 		cmocka_unit_test(a_hop_back_to_an_earlier_plane_is_found_for_any_destination),
+		cmocka_unit_test(each_pair_counts_once_and_the_longest_path_is_found),
+		cmocka_unit_test(what_another_endpoint_gets_has_not_arrived),
+		cmocka_unit_test(a_proof_knows_the_place_of_each_hop_that_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

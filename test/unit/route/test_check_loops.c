@@ -121,6 +121,29 @@ a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels(void **state)
 }
 
 static void
+the_mean_stretch_is_of_the_pairs_that_arrive(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	assert_int_equal(check(&r, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.reachable, 0);
+	assert_true(rep.stretch_mean == 0);
+	/* e2 to e0 the long way round: five hops for four */
+	for (uint32_t u = 2; u < N; u++)
+		set(&r.entry[u][0][0], 0, 1, 0);
+	set(&r.entry[0][0][0], 0, 0, 0);
+	for (uint32_t u = 3; u < N; u++) /* and no other from there */
+		set(&r.entry[N + u][0][0], 0, RL_FWD_PORT_NONE & 0x1fff, 0);
+	assert_int_equal(check(&r, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.reachable, 1);
+	assert_true(rep.stretch_mean > 1.2 && rep.stretch_mean < 1.6);
+	rl_topo_free(&r.t);
+}
+
+static void
 a_dateline_on_the_ring_takes_the_loop_away(void **state)
 {
 	static struct rl_check_report rep;
@@ -496,6 +519,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels),
+		cmocka_unit_test(the_mean_stretch_is_of_the_pairs_that_arrive),
 		cmocka_unit_test(a_dateline_on_the_ring_takes_the_loop_away),
 		cmocka_unit_test(a_pair_without_a_next_hop_is_named),
 		cmocka_unit_test(a_packet_that_goes_round_for_ever_is_found),
