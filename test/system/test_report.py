@@ -323,6 +323,9 @@ def what_waited_while_a_peer_began_anew_went_to_the_new_one():
     verdict(1, source((5, 10), (15, 5)), sink((12, 19)), unproven=7, lost=1)
     verdict(1, source((5, 10), (15, 5), reported=(6, 19)), sink((12, 19)),
             unproven=6, reported=2)
+    # what another flow's sink got says nothing of it
+    verdict(1, source((5, 10), (15, 5)), dict(sink((9, 20)), destination="e2"),
+            sink((12, 20)), unproven=7 + 11)
     # the numbers of the second do not go on from those of the first
     verdict(1, source((5, 10), (100, 3)), sink((12, 15), (100, 103)),
             unproven=7)
@@ -469,6 +472,11 @@ def a_link_that_two_processes_blame_is_one_suspect():
              s["confidence_percent"]) for s in m["suspects"]] == [
                  ("y", "link", 13, 5, 63), ("x", "device", 6, 60, 31),
                  ("x", "link", 1, 5, 9)], m
+    # of two that are as bad the one that was named first comes first
+    for names in ("yx", "xy", "xyzw"):
+        m, _ = judge(0, report("a", suspects=[suspect(n, "link", 4, 5)
+                                              for n in names]), report("b"))
+        assert "".join(s["part"] for s in m["suspects"]) == names, m
     assert judge(0, report("a"), report("b"))[0]["suspects"] == []
 
 
