@@ -26,7 +26,7 @@ struct opt {
 	uint64_t min, max; /**< what a number or a time may be; max 0: any time */
 	const char *want;  /**< after an error; NULL: a number of min to max */
 	const char *help;  /**< lines; NULL: another line tells of it */
-	char letter;	   /**< its short form, if it takes no argument; 0: none */
+	char letter; /**< its short form, if it takes no argument; 0: none */
 	const char *above; /**< heading of it and of those that follow; or NULL */
 };
 

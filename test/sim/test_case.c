@@ -271,8 +271,8 @@ a_seed_draws_the_plan_that_it_always_drew(void **state)
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 			assert_int_equal(rl_swarm_plan_draw(&plan, seed, err),
 					 0);
-			assert_int_equal(rl_swarm_plan_widen(&plan, seed,
-							     &shares), 0);
+			assert_int_equal(
+				rl_swarm_plan_widen(&plan, seed, &shares), 0);
 			h = digest_of(h, rl_swarm_case_fabric(&plan));
 			h = digest_of(h, rl_swarm_case_faults(&plan));
 			rl_swarm_plan_free(&plan);
@@ -293,7 +293,8 @@ main(void)
 		cmocka_unit_test(so_is_a_wide_one),
 		cmocka_unit_test(a_seed_draws_the_plan_that_it_always_drew),
 		cmocka_unit_test(a_bad_run_line_is_refused_with_its_reason),
-		cmocka_unit_test(the_first_run_line_forgets_what_was_set_before),
+		cmocka_unit_test(
+			the_first_run_line_forgets_what_was_set_before),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

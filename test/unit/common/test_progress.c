@@ -12,6 +12,7 @@
 
 #include "progress.h"
 #include "rl_base.h"
+#include "said.h"
 
 static void
 the_time_left_is_what_the_rest_will_take_at_the_pace_so_far(void **state)
@@ -74,6 +75,30 @@ without_a_terminal_nothing_is_told_unless_it_is_asked_for(void **state)
 	assert_true(asked.on && !asked.terminal);
 }
 
+static void
+what_is_told_is_a_line_of_its_own_now_and_then(void **state)
+{
+	struct progress p;
+	struct said said;
+
+	(void)state;
+	said_begin(&said);
+	progress_begin(&p, "seeds", 20, true);
+	progress_tell(&p, 1, NULL); /* too early */
+	p.told_ns -= 10 * RL_NS_PER_S;
+	p.start_ns -= 20 * RL_NS_PER_S;
+	progress_tell(&p, 10, "none failed");
+	progress_tell(&p, 11, NULL);
+	p.told_ns -= 10 * RL_NS_PER_S;
+	progress_tell(&p, 20, NULL);
+	progress_end(&p);
+	said_end(&said);
+	assert_string_equal(said.err, "10 of 20 seeds, 20 s left, none failed\n"
+				      "20 of 20 seeds, 0 s left\n");
+	assert_string_equal(said.out, "");
+	assert_false(p.told);
+}
+
 int
 main(void)
 {
@@ -83,6 +108,8 @@ main(void)
 		cmocka_unit_test(a_text_that_is_too_long_is_cut),
 		cmocka_unit_test(
 			without_a_terminal_nothing_is_told_unless_it_is_asked_for),
+		cmocka_unit_test(
+			what_is_told_is_a_line_of_its_own_now_and_then),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,41 @@ a_token_that_is_refused_is_renewed(void **state)
 	unlink(path);
 }
 
+/* Before anything is asked of a server. */
+static void
+a_password_file_without_a_password_is_refused(void **state)
+{
+	char path[] = "/tmp/reflit-test-XXXXXX", err[RL_OOB_ERR_MAX];
+	struct rl_config *cfg = oob_config("");
+	struct rl_channel channel = cfg->channel;
+	const char *const name = "l";
+	const struct rl_oob_params p = { .channel = &channel,
+					 .topo = &cfg->topo,
+					 .name = &name,
+					 .nprocess = 1 };
+	const int fd = mkstemp(path);
+	struct rl_oob *none;
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(channel.password_file, sizeof(channel.password_file),
+			 "%s", i == 0 ? "/nowhere/x" : path);
+		assert_int_equal(rl_oob_open(&p, &none, err), -EINVAL);
+		assert_null(none);
+		assert_non_null(strstr(
+			err, i == 0   ? "etcd_password_file /nowhere/x: No such"
+			     : i == 1 ? ": it is empty"
+				      : ""));
+		/* what stands behind its first line is no password */
+		if (i == 1)
+			assert_int_equal(write(fd, "\nhush\n", 6), 6);
+	}
+	close(fd);
+	unlink(path);
+	oob_config_drop(cfg);
+}
+
 /*
  * A key that no process wrote is no office and no member: no process waits for
  * it.
@@ -124,7 +159,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_etcd_that_answers_with_errors_is_away),
 		cmocka_unit_test(a_token_that_is_refused_is_renewed),
-		cmocka_unit_test(keys_without_a_process_behind_them_are_deleted),
+		cmocka_unit_test(a_password_file_without_a_password_is_refused),
+		cmocka_unit_test(
+			keys_without_a_process_behind_them_are_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

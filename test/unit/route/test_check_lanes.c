@@ -175,15 +175,16 @@ a_hop_back_to_an_earlier_plane_is_found_for_any_destination(void **state)
 	steps_close(&s);
 }
 
-static const char *const engines[] = {"reflit", "torus-2qos", "updown",
-				      "minhop"};
+static const char *const engines[] = { "reflit", "torus-2qos", "updown",
+				       "minhop" };
 
 static int
 by_ranks(const struct rl_topo *t, const struct rl_route *r,
 	 const uint32_t *rank, struct rl_ranks_report *rep)
 {
-	const struct rl_check_ranks in = {.topo = t, .fwd = r->fwd,
-					  .rank = rank};
+	const struct rl_check_ranks in = { .topo = t,
+					   .fwd = r->fwd,
+					   .rank = rank };
 
 	return rl_check_ranks(&in, NULL, rep);
 }
@@ -199,7 +200,7 @@ each_pair_counts_once_and_the_longest_path_is_found(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 4 * RL_ARRAY_SIZE(engines); i++) {
-		struct rl_check_in in = {.alts = RL_CHECK_FIRST};
+		struct rl_check_in in = { .alts = RL_CHECK_FIRST };
 		struct rl_ranks_report rep;
 		char err[RL_ERR_MAX], name[3 * RL_NAME_MAX];
 		struct rl_route *r;
@@ -208,10 +209,9 @@ each_pair_counts_once_and_the_longest_path_is_found(void **state)
 
 		fix_grid_hosts(&t, i % 2, SWITCHES, i & 2 ? 3 : 0, 0, 1, HOSTS);
 		/* an endpoint of the first tile, or of the last one */
-		rl_topo_link_name(&t,
-				  t.dev[t.ep_dev[i & 2 ? 7 : t.nep - 1]]
-					  .port[0].link,
-				  name, sizeof(name));
+		rl_topo_link_name(
+			&t, t.dev[t.ep_dev[i & 2 ? 7 : t.nep - 1]].port[0].link,
+			name, sizeof(name));
 		fix_fail(&t, name);
 		left = t.nep - 1u;
 		if (rl_route_compute(&t, engines[i / 4], 8, &r, err) != 0) {
@@ -242,7 +242,8 @@ static void
 deliver(struct rl_route *r, uint32_t dev, uint32_t e, uint16_t port)
 {
 	for (unsigned int p = 0; p < r->fwd[dev].nplanes; p++) {
-		struct rl_fwd_hop *h = rl_fwd_at(&r->fwd[dev], p, (uint16_t)e, 0);
+		struct rl_fwd_hop *h =
+			rl_fwd_at(&r->fwd[dev], p, (uint16_t)e, 0);
 
 		if (h != NULL)
 			h->port = port & 0x1fff;
@@ -313,7 +314,8 @@ check_marks(const struct ranks_map *m, const struct rl_proof *was,
 	assert_int_equal(d.at[e / RANKS_TILE * now->nrow + now->row[dev]],
 			 1u << plane);
 	assert_false(check_proof_same(was, now, &d, e));
-	assert_true(check_proof_same(was, now, &d, (e + RANKS_TILE) % was->nep));
+	assert_true(
+		check_proof_same(was, now, &d, (e + RANKS_TILE) % was->nep));
 	check_proof_differ_free(&d);
 	rl_proof_free(now);
 }
@@ -321,11 +323,11 @@ check_marks(const struct ranks_map *m, const struct rl_proof *was,
 static void
 a_proof_knows_the_place_of_each_hop_that_changed(void **state)
 {
-	unsigned int hops[RL_FWD_ALTS] = {0};
+	unsigned int hops[RL_FWD_ALTS] = { 0 };
 
 	(void)state;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(engines); i++) {
-		struct rl_check_ranks in = {0};
+		struct rl_check_ranks in = { 0 };
 		struct ranks_map m;
 		struct rl_proof *was;
 		struct rl_route *r;
@@ -333,7 +335,7 @@ a_proof_knows_the_place_of_each_hop_that_changed(void **state)
 
 		fix_grid_hosts(&t, false, SWITCHES, 2, 0, 1, 3);
 		r = fix_route(&t, engines[i], 8);
-		in = (struct rl_check_ranks){.topo = &t, .fwd = r->fwd};
+		in = (struct rl_check_ranks){ .topo = &t, .fwd = r->fwd };
 		in.rank = calloc(rl_channels(&t), sizeof(*in.rank));
 		assert_int_equal(check_ranks_map(&m, &in), 0);
 		was = check_proof_new(&m);
@@ -367,11 +369,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rank_that_is_too_low_is_found_on_any_channel),
-		cmocka_unit_test(a_hop_back_to_an_earlier_plane_is_found_for_any_destination),
-		cmocka_unit_test(each_pair_counts_once_and_the_longest_path_is_found),
+		cmocka_unit_test(
+			a_rank_that_is_too_low_is_found_on_any_channel),
+		cmocka_unit_test(
+			a_hop_back_to_an_earlier_plane_is_found_for_any_destination),
+		cmocka_unit_test(
+			each_pair_counts_once_and_the_longest_path_is_found),
 		cmocka_unit_test(what_another_endpoint_gets_has_not_arrived),
-		cmocka_unit_test(a_proof_knows_the_place_of_each_hop_that_changed),
+		cmocka_unit_test(
+			a_proof_knows_the_place_of_each_hop_that_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -518,20 +518,24 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels),
+		cmocka_unit_test(
+			a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels),
 		cmocka_unit_test(the_mean_stretch_is_of_the_pairs_that_arrive),
 		cmocka_unit_test(a_dateline_on_the_ring_takes_the_loop_away),
 		cmocka_unit_test(a_pair_without_a_next_hop_is_named),
 		cmocka_unit_test(a_packet_that_goes_round_for_ever_is_found),
-		cmocka_unit_test(a_dead_link_is_passed_over_and_what_was_before_counts_too),
+		cmocka_unit_test(
+			a_dead_link_is_passed_over_and_what_was_before_counts_too),
 		cmocka_unit_test(a_way_that_only_a_death_opens_is_followed),
 		cmocka_unit_test(of_two_loops_the_shorter_one_is_told),
-		cmocka_unit_test(what_any_failure_may_bring_is_followed_in_full),
+		cmocka_unit_test(
+			what_any_failure_may_bring_is_followed_in_full),
 		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
 		cmocka_unit_test(detours_are_counted_if_a_way_is_left),
 		cmocka_unit_test(links_that_failed_before_do_not_count_as_ways),
 		cmocka_unit_test(a_link_that_is_dead_closes_no_circle),
-		cmocka_unit_test(a_packet_that_two_endpoints_would_hand_on_is_lost),
+		cmocka_unit_test(
+			a_packet_that_two_endpoints_would_hand_on_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

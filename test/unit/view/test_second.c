@@ -98,7 +98,8 @@ play(void *arg)
 		else
 			snprintf(text, sizeof(text),
 				 "{\"version\": \"DPDK\", "
-				 "\"max_output_len\": %u}", p->max_bytes);
+				 "\"max_output_len\": %u}",
+				 p->max_bytes);
 		(void)send(fd, text, strlen(text), MSG_NOSIGNAL);
 		while (recv(fd, text, sizeof(text), 0) > 0 &&
 		       strncmp(text, "/bye", 4) != 0) {
