@@ -9,21 +9,30 @@
 
 #include <cmocka.h>
 
-int fault_main(int argc, char **argv);
-#define main fault_main
-#include "../../../app/fault/main.c"
-#undef main
+#undef main /* the program's is fault_main() here */
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
+#include "fault_opts.h"
 #include "rl_base.h"
 #include "said.h"
 
 #define WORDS_MAX 8
 #define FAILS (-EIO)
 
-/* The side of the kernel. */
-static struct {
+int fault_main(int argc, char **argv);
+
+/* The side of the kernel, as the program's process sees it, too. */
+static struct kernel {
 	struct rl_fault_set set;
 	struct rl_fault_count counts;
 	struct rl_xdp_copies copies;	       /* of each poll */
@@ -33,9 +42,18 @@ static struct {
 	enum rl_xdp_mode mode;
 	char done[200]; /* calls that change something, in order */
 	unsigned int polls;
-} k;
+} * kernel;
 
-static struct rl_xdp_fault *const handle = (struct rl_xdp_fault *)&k;
+#define k (*kernel)
+#define HANDLE ((struct rl_xdp_fault *)kernel)
+
+/* In the program's process, which ends with a status of its own. */
+static void
+must(bool holds)
+{
+	if (!holds)
+		exit(99);
+}
 
 static void
 did(const char *what)
@@ -46,10 +64,10 @@ did(const char *what)
 int
 rl_xdp_fault_find(struct rl_xdp_fault **out, const char *ifname, char *err)
 {
-	assert_string_equal(ifname, "vb");
+	must(strcmp(ifname, "vb") == 0);
 	did("find ");
 	if (k.find == 0)
-		*out = handle;
+		*out = HANDLE;
 	else
 		snprintf(err, RL_XDP_ERR_MAX, "vb: not found");
 	return k.find;
@@ -60,12 +78,12 @@ rl_xdp_fault_open(struct rl_xdp_fault **out, const char *ifname,
 		  enum rl_xdp_mode mode, const struct rl_fault_set *set,
 		  char *err)
 {
-	assert_string_equal(ifname, "vb");
+	must(strcmp(ifname, "vb") == 0);
 	did("open ");
 	k.mode = mode;
 	k.set = *set;
 	if (k.open == 0)
-		*out = handle;
+		*out = HANDLE;
 	else
 		snprintf(err, RL_XDP_ERR_MAX, "vb: not opened");
 	return k.open;
@@ -74,14 +92,14 @@ rl_xdp_fault_open(struct rl_xdp_fault **out, const char *ifname,
 void
 rl_xdp_fault_close(struct rl_xdp_fault *f)
 {
-	assert_ptr_equal(f, handle);
+	must(f == HANDLE);
 	did("close ");
 }
 
 int
 rl_xdp_fault_get(const struct rl_xdp_fault *f, struct rl_fault_set *set)
 {
-	assert_ptr_equal(f, handle);
+	must(f == HANDLE);
 	*set = k.set;
 	return k.get;
 }
@@ -89,7 +107,7 @@ rl_xdp_fault_get(const struct rl_xdp_fault *f, struct rl_fault_set *set)
 int
 rl_xdp_fault_set(struct rl_xdp_fault *f, const struct rl_fault_set *set)
 {
-	assert_ptr_equal(f, handle);
+	must(f == HANDLE);
 	did("set ");
 	if (k.put == 0)
 		k.set = *set;
@@ -99,7 +117,7 @@ rl_xdp_fault_set(struct rl_xdp_fault *f, const struct rl_fault_set *set)
 int
 rl_xdp_fault_counts(const struct rl_xdp_fault *f, struct rl_fault_count *counts)
 {
-	assert_ptr_equal(f, handle);
+	must(f == HANDLE);
 	*counts = k.counts;
 	return k.count;
 }
@@ -108,14 +126,14 @@ int
 rl_xdp_fault_poll(struct rl_xdp_fault *f, int timeout_ms,
 		  struct rl_xdp_copies *copies)
 {
-	assert_ptr_equal(f, handle);
+	must(f == HANDLE);
 	did(timeout_ms == 0 ? "last " : k.polls == 0 ? "poll " : "");
-	assert_true(timeout_ms == 0 || timeout_ms == 100);
+	must(timeout_ms == 0 || timeout_ms == 100);
 	copies->sent += k.copies.sent;
 	copies->failed += k.copies.failed;
 	if (++k.polls == (unsigned int)k.signal_at)
 		raise(k.sig);
-	assert_true(k.polls < 2000); /* it was to end */
+	must(k.polls < 2000); /* it was to end */
 	usleep(100);
 	return k.polls == k.fails_at ? k.poll : 0;
 }
@@ -128,17 +146,22 @@ call(const char *const args[])
 {
 	char *argv[WORDS_MAX + 3] = { (char *)(uintptr_t) "reflit-fault",
 				      (char *)(uintptr_t) "vb" };
-	int argc = 2, ret;
+	int argc = 2, status = 0;
+	pid_t pid;
 
 	for (; args[argc - 2] != NULL; argc++)
 		argv[argc] = (char *)(uintptr_t)args[argc - 2];
 	k.done[0] = '\0';
 	k.polls = 0;
-	ended = 0;
 	said_begin(&said);
-	ret = fault_main(argc, argv);
+	pid = fork();
+	if (pid == 0)
+		exit(fault_main(argc, argv));
+	waitpid(pid, &status, 0);
 	said_end(&said);
-	return ret;
+	assert_true(pid > 0);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }
 
 #define CALL(...) call((const char *const[]){ __VA_ARGS__, NULL })
@@ -421,7 +444,6 @@ each_signal_and_its_time_end_it(void **state)
 				 i % 2 ? RL_XDP_NATIVE : RL_XDP_GENERIC);
 		assert_int_equal(k.polls, 4);
 		assert_string_equal(k.done, "find open poll last close ");
-		signal(sigs[i], SIG_DFL);
 	}
 	/* a pipe that nothing reads does not */
 	begin(state);
@@ -430,7 +452,6 @@ each_signal_and_its_time_end_it(void **state)
 	k.sig = SIGPIPE;
 	assert_int_equal(CALL("--duration", "30ms"), 0);
 	assert_true(k.polls > 2);
-	signal(SIGPIPE, SIG_DFL);
 }
 
 static void
@@ -515,6 +536,22 @@ what_the_kernel_refuses_is_one_line_and_ends_in_2(void **state)
 	assert_int_equal(CALL("--one-way", "--json", "/dev/full"), 2);
 }
 
+static int
+setup(void **state)
+{
+	(void)state;
+	kernel = mmap(NULL, sizeof(k), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return kernel == MAP_FAILED;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return munmap(kernel, sizeof(k));
+}
+
 int
 main(void)
 {
@@ -530,5 +567,5 @@ main(void)
 			what_the_kernel_refuses_is_one_line_and_ends_in_2),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }
