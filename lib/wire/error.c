@@ -56,6 +56,16 @@ find_next(struct rl_error *e)
 }
 
 void
+rl_error_cfg_defaults(struct rl_error_cfg *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->lanes = 1;
+	cfg->burst_min_bytes = 1;
+	cfg->burst_max_bytes = 1;
+	cfg->span_bytes = RL_ERROR_SPAN_MAX;
+}
+
+void
 rl_error_init(struct rl_error *e, const struct rl_error_cfg *cfg, uint64_t seed)
 {
 	memset(e, 0, sizeof(*e));

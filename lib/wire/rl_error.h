@@ -35,12 +35,13 @@ struct rl_error_cfg {
 	/** First bit errors, per bit. */
 	double bit_rate;
 	/**
-	 * DFE: probability that the bit after a wrong one on the same lane is
-	 * wrong too. Bursts have 1 / (1 - propagate) wrong bits on average, so
+	 * DFE: probability below 1 that the bit after a wrong one on the same
+	 * lane is wrong too. Bursts have 1 / (1 - propagate) wrong bits on average, so
 	 * that the bit error rate is bit_rate / (1 - propagate).
 	 */
 	double propagate;
-	/** Lanes over which bytes are striped: 1, 2, 4, 8 or 16. */
+	/** Lanes over which bytes are striped: 1, 2, 4, 8 or 16; they divide
+	    span_bytes. */
 	uint32_t lanes;
 	/** Bursts of neighbouring bytes, every one of them wrong; per flit. */
 	double burst_rate;
@@ -77,15 +78,6 @@ struct rl_error {
 
 /** Any thread. Everything off, one lane, all 256 bytes. */
 void rl_error_cfg_defaults(struct rl_error_cfg *cfg);
-
-/**
- * Any thread. Checks ranges: rates are 0..1, propagate below 1.
- *
- * @param err  at least 160 bytes: "field: reason"
- * @return 0 or -EINVAL
- */
-int rl_error_cfg_check(const struct rl_error_cfg *cfg, char *err,
-		       size_t errlen);
 
 /** Owner. Starts the process at its first flit; @p cfg is copied. */
 void rl_error_init(struct rl_error *e, const struct rl_error_cfg *cfg,
