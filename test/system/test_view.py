@@ -130,6 +130,8 @@ def metrics_agree_with_telemetry_and_name_an_alarm():
 
         until(lambda: openmetrics.value(read(), "reflit_link_up",
                                         link="s0-s1#0") == 1)
+        until(lambda: shown.get("/api/ask?s=0&c=/reflit/traffic")
+              ["delivered_packets"] > 0)
         assert shown.order("link s0-s1#0 down")[1]["result"] == 0
         assert shown.order("stop")[1]["result"] == 0
         until(lambda: openmetrics.value(
