@@ -202,10 +202,10 @@ def a_capture_of_a_run_has_both_directions_and_its_faults():
     assert any(r[4] for r in rows), "no gap"
     lost = [r for r in rows if r[11]]
     assert len(lost) == len([c for c in comments if c.startswith("lost")])
-    # trained anew, in another epoch
+    # trained anew, in another epoch: twice, where the machine stood still
     types = set(int(r[2][0]) for r in rows if r[2])
     assert {1, 2, 3} <= types, types
-    assert len(set(r[7][0] for r in rows if r[2] == ["1"])) == 2
+    assert len(set(r[7][0] for r in rows if r[2] == ["1"])) >= 2
     # all other flits are whole
     whole = [s for r in rows if not r[1] for s in r[3]]
     assert len(whole) > 100 and set(whole) == {"intact"}, set(whole)

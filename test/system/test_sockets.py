@@ -261,10 +261,14 @@ attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; },
             second.until("begun")
             right.until("%s is back, at endpoint e0" % port[1])
             right.say("rate e1 50000\nstart e1\nwait sent 60s\n"
-                      "wait drained 60s\nquit\n")
-            ended(right)
-            second.say("wait drained 60s\nquit\n")
-            ended(second)
+                      "wait drained 60s\nsay written\n")
+            right.until("written")
+            # what is not read yet goes with the memory of the two
+            second.say("wait 1s\nwait drained 60s\nsay read\n")
+            second.until("read")
+            for p in (right, second):
+                p.say("quit\n")
+                ended(p)
     same = subprocess.run([PCAP_SAME, pcap, out], capture_output=True,
                           text=True, check=False)
     assert same.returncode == 0, same.stdout + same.stderr
