@@ -115,12 +115,13 @@ static bool
 wire_leaves(void *ctx, uint64_t now_ns)
 {
 	const struct wire_end *w = ctx;
+	struct rl_phy_eth *phy = host_wires_phy(w->h, w->end);
 
-	if (w->u->calls)
-		return host_unplug_peer(
-			w->u, !rl_phy_eth_is_dark(host_wires_phy(w->h, w->end)),
-			now_ns);
-	return host_unplug_device(w->u, &w->d->unplug, now_ns);
+	if (!w->u->calls)
+		return host_unplug_device(w->u, &w->d->unplug, now_ns);
+	if (w->u->up_ns == 0) /* nobody has asked the driver yet */
+		rl_phy_eth_carrier(phy, false);
+	return host_unplug_peer(w->u, !rl_phy_eth_is_dark(phy), now_ns);
 }
 
 static void

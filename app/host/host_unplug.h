@@ -6,8 +6,9 @@
  * @file
  * Devices at the ends of wires that are pulled out of the running machine, and
  * that come back [PHY-7]; their kernel interfaces that are deleted or moved to
- * another network namespace, and come back under their names; ports whose drivers connect to a peer once, and whose
- * peer ends and is started again [PHY-8]. All of it is the control thread's.
+ * another network namespace, and come back under their names; ports whose drivers
+ * connect to a peer once, and whose peer ends and is started again [PHY-8]. All of
+ * it is the control thread's.
  *
  *   HERE -- it leaves: the lcore is told, the link dies --> LEAVES
  *   LEAVES -- all lcores have made a round: its ethdev is closed --> AWAY

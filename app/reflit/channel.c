@@ -227,8 +227,7 @@ telemetry_channel(const struct app *app, RL_UNUSED const char *params,
 	if (app->oob != NULL)
 		rl_oob_info(app->oob, &i);
 	rte_tel_data_start_dict(d);
-	mirror_string(d, "kind",
-				     app->oob == NULL ? "local" : "etcd");
+	mirror_string(d, "kind", app->oob == NULL ? "local" : "etcd");
 	rte_tel_data_add_dict_uint(d, "answers", !i.away);
 	mirror_string(d, "controller", i.office);
 	for (uint32_t p = 0; p < app->cfg.nprocess; p++)

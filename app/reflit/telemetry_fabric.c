@@ -26,10 +26,10 @@ telemetry_fabric(const struct app *app, RL_UNUSED const char *params,
 	mirror_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
 	mirror_string(d, "config", app->opt.config);
-	mirror_string(d, "process",
-		cfg->nprocess == 0 ? "" : cfg->process[app->process].name);
-	mirror_string(d, "topology",
-				     rl_config_topology_name(t->spec.kind));
+	mirror_string(d, "process", cfg->nprocess == 0
+					    ? ""
+					    : cfg->process[app->process].name);
+	mirror_string(d, "topology", rl_config_topology_name(t->spec.kind));
 	mirror_table_end(&dims, d);
 	mirror_string(d, "engine", app->route->engine);
 	rte_tel_data_add_dict_int(d, "adaptive", app->route->adapts);
@@ -220,17 +220,14 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 
 	rl_port_info(port, &i);
 	rte_tel_data_start_dict(d);
-	mirror_string(
-		d, "link",
-		APP_LINK(app, app->cfg.topo.dev[dev].port[p].link));
+	mirror_string(d, "link",
+		      APP_LINK(app, app->cfg.topo.dev[dev].port[p].link));
 	mirror_string(d, "state", rl_link_state_name(i.state));
-	mirror_string(d, "reason",
-		refusal_now(&app->host, dev, p, why));
+	mirror_string(d, "reason", refusal_now(&app->host, dev, p, why));
 	mirror_string(d, "egress",
-		rl_egress_state_name(rl_core_egress_state(
-			app->host.fabric.dev[dev].core.core, p)));
-	mirror_string(d, "last_death",
-				     rl_detector_name(i.last_detector));
+		      rl_egress_state_name(rl_core_egress_state(
+			      app->host.fabric.dev[dev].core.core, p)));
+	mirror_string(d, "last_death", rl_detector_name(i.last_detector));
 	rte_tel_data_add_dict_uint(d, "window_flits", i.window);
 	rte_tel_data_add_dict_uint(d, "held_flits", i.held_flits);
 	rte_tel_data_add_dict_uint(d, "outstanding_flits", i.outstanding_flits);

@@ -111,7 +111,6 @@ void
 mirror_text(struct mirror_table *t, const char *text)
 {
 	struct rte_tel_data *c = next_column(t);
-
 	char buf[RTE_TEL_MAX_STRING_LEN];
 
 	if (c != NULL)

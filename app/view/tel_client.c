@@ -100,8 +100,7 @@ dial(const char *path, int type)
 
 /*
  * A process that was killed leaves its socket. The kernel says so to a socket of
- * another type, without a connection: if one is closed at once, writing to it
- * ends a program of DPDK's.
+ * another type, without a connection: a program of DPDK's has ten.
  */
 static bool
 nobody_listens(const char *path)

@@ -7,11 +7,12 @@
  * interfaces that are deleted, or moved to another network namespace, and come
  * back under their names [PHY-1].
  *
- * A driver's socket says that it has lost its interface. Of PCI devices, three signs say that a device leaves: the kernel asks for it (VFIO: it waits
- * until the process lets go), its driver reports that it was removed, or its
- * configuration space is gone or reads all ones. EAL's thread brings the first
- * two. While such a device is away, a read of its registers returns all ones, or
- * raises SIGBUS, which EAL handles from the first watch on.
+ * A driver's socket says that it has lost its interface. Three signs say that a PCI
+ * device leaves: the kernel asks for it (VFIO: it waits until the process lets go),
+ * its driver reports that it was removed, or its configuration space is gone or
+ * reads all ones. EAL's thread brings the first two. While such a device is away, a
+ * read of its registers returns all ones, or raises SIGBUS, which EAL handles from
+ * the first watch on.
  */
 
 #include <stdatomic.h>

@@ -49,7 +49,7 @@ def main():
                       stress.median(w["eight"].rate() for w in cycle)),
         stress.Figure("eight / one: share of the link's rate",
                       stress.median(w["eight"].rate() / w["one"].rate()
-                                    for w in cycle), 0.95, 0.3),
+                                    for w in cycle), 0.95, 0.5),
         stress.Figure("least / most of a sender", min(got) / max(got),
                       floor=0.5),
     ])

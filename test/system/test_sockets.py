@@ -262,16 +262,49 @@ attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; },
             right.until("%s is back, at endpoint e0" % port[1])
             right.say("rate e1 50000\nstart e1\nwait sent 60s\n"
                       "wait drained 60s\nsay written\n")
+            frames = right.until("frames of its file are sent").split()[3]
             right.until("written")
             # what is not read yet goes with the memory of the two
-            second.say("wait 1s\nwait drained 60s\nsay read\n")
-            second.until("read")
+            end, said = time.monotonic() + 60, ""
+            while "written %s," % frames not in said:
+                assert time.monotonic() < end, said
+                second.say("show traffic\n")
+                said = second.until("net_pcap0 at e1")
             for p in (right, second):
                 p.say("quit\n")
                 ended(p)
     same = subprocess.run([PCAP_SAME, pcap, out], capture_output=True,
                           text=True, check=False)
     assert same.returncode == 0, same.stdout + same.stderr
+
+
+@case
+def a_peer_that_never_connects_is_said_to_be_none():
+    """A socket at which nobody speaks memif, and then one of reflit's."""
+    with Box() as box:
+        sides = [v % (0, 0, box.path("s")) for v in PEERS[0]]
+        link = FIGURE1 + """
+processes = ( { name = "left"; devices = ["e0", "s0", "e1"]; },
+              { name = "right"; devices = ["s1"]; } );
+wires = ( { link = "s0-s1#0"; a = "net_memif0"; b = "net_memif0"; },
+          { link = "s0-s1#1"; a = "net_null1"; b = "net_null1"; },
+          { link = "s1-e1"; a = "net_null2"; b = "net_null2"; } );
+"""
+        dumb = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        dumb.bind(box.path("s"))
+        dumb.listen()
+        null = ["net_null1", "net_null2"]
+        half = [box, "right", [sides[1]] + null, link, "--process", "right"]
+        with prompt(*half) as right:
+            right.until("net_memif0 has no peer: link s0-s1#0 is dead")
+            dumb.close()
+            os.unlink(box.path("s"))
+            with prompt(box, "left", [sides[0]] + null, link, "--process",
+                        "left") as left:
+                right.until("net_memif0 is back, at link s0-s1#0")
+                for p in (right, left):
+                    p.say("quit\n")
+                    p.p.wait(60)
 
 
 @case
