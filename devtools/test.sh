@@ -22,6 +22,10 @@
 set -eu
 
 cd "$(dirname "$0")/.."
+# A python3 that is a script of a version manager starts ten shells each time, and
+# tests start Python some hundred times.
+bin=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' || true)
+[ -z "$bin" ] || export PATH="$bin:$PATH"
 sanitize=no
 full=no
 long=no

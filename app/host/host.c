@@ -389,6 +389,8 @@ host_open(struct host *h, const struct host_params *p, char *err)
 	if (ret != 0)
 		return ret;
 	host_plan(p, h->nlcores, &h->plan);
+	h->long_nap_ns = host_long_nap_ns(p->cfg, h->nlcores,
+					  p->idle_sleep_ns);
 	for (uint32_t i = 0; i < h->nlcores; i++) {
 		ret = make_lcore(h, h->lcore_id[i]);
 		if (ret != 0)

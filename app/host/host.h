@@ -122,6 +122,7 @@ struct host {
 	uint32_t nlcores;
 	uint32_t nshared; /**< lcores left idle: another one polls on their
 			       CPU */
+	uint32_t long_nap_ns; /**< of an lcore long idle; 0: never */
 	bool sliced; /**< the main lcore runs the roles */
 	bool running;
 	struct rte_mempool *pool;
@@ -280,6 +281,14 @@ int host_lcore_main(void *arg);
 
 /** One round over all roles of an lcore. @return work done. For host.c. */
 unsigned int host_lcore_poll(struct host_lcore *lc, uint64_t now_ns);
+
+/**
+ * Any thread. How long one of @p nlcores lcores naps that has long been idle:
+ * longer than @p idle_sleep_ns where timers of all links allow it. 0: it never
+ * naps.
+ */
+uint32_t host_long_nap_ns(const struct rl_config *cfg, uint32_t nlcores,
+			  uint32_t idle_sleep_ns);
 
 /** Callbacks of roles, see rl_fabric.h; ctx is the host. For host.c. */
 void host_on_drop(void *ctx, const struct rl_flit *pkt,

@@ -6,7 +6,7 @@
  *
  * It reads the time once a round. host_time.h defines the time that roles get;
  * records carry the time of the host. An lcore only naps after 10 ms without a
- * packet, and if all its roles hold nothing.
+ * packet, and if all its roles hold nothing; after 250 ms longer.
  */
 
 #include <sched.h>
@@ -19,6 +19,14 @@
 #include "rl_fence.h"
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
+/*
+ * After so long its naps may be so long, for waking up is most of what an idle
+ * fabric costs. But keepalives are sent, and frames of other lcores acknowledged, in
+ * time: a nap is at most this part of a link's timers.
+ */
+#define LONG_IDLE_NS (250 * RL_NS_PER_MS)
+#define LONG_NAP_NS (400 * RL_NS_PER_US)
+#define LONG_NAP_PART 2
 /* Rounds with work until it yields to another lcore on the same CPU. */
 #define SHARE_ROUNDS 16
 #define CACHE_MOVE 512u
@@ -154,16 +162,41 @@ all_idle(const struct host_lcore *lc)
 	return true;
 }
 
+uint32_t
+host_long_nap_ns(const struct rl_config *cfg, uint32_t nlcores,
+		 uint32_t idle_sleep_ns)
+{
+	uint64_t ns = LONG_NAP_NS;
+
+	for (uint32_t i = 0; i < cfg->topo.nlink; i++) {
+		const struct rl_link_cfg *l = rl_config_link(cfg, i);
+
+		if (l->keepalive_ns != 0)
+			ns = rl_min_u64(ns, l->keepalive_ns / LONG_NAP_PART);
+		if (nlcores > 1 || l->slow_wire)
+			ns = rl_min_u64(ns, (l->replay_timer_ns != 0
+						     ? l->replay_timer_ns
+						     : l->replay_timer_min_ns) /
+						    LONG_NAP_PART);
+	}
+	return idle_sleep_ns == 0
+		       ? 0
+		       : rl_max_u32(idle_sleep_ns, (uint32_t)ns);
+}
+
 /* Naps or yields after a round without work. */
 static void
 rest(struct host_lcore *lc, uint64_t now_ns)
 {
+	const struct host_params *p = &lc->host->p;
+	const uint64_t idle_ns = now_ns - lc->busy_ns;
 	const struct timespec nap = {
-		.tv_nsec = lc->host->p.idle_sleep_ns,
+		.tv_nsec = idle_ns < LONG_IDLE_NS ? p->idle_sleep_ns
+						  : lc->host->long_nap_ns,
 	};
 
-	if (nap.tv_nsec == 0 || now_ns - lc->busy_ns < IDLE_NS) {
-		if (lc->host->p.cfg->share_cpus)
+	if (nap.tv_nsec == 0 || idle_ns < IDLE_NS) {
+		if (p->cfg->share_cpus)
 			sched_yield();
 		else
 			rte_pause();

@@ -193,6 +193,9 @@ test_faults_that_wait_for_frames_hit_the_same_ones(void **state)
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(faults); i++)
 		for (uint64_t tick = 1; tick < 100; tick += 63) {
+			if (SOME(2) > 1 && tick / 63 != i % 2)
+				continue;
+
 			const struct apart_case c = { TORUS QUICK NO_CONTROLLER,
 						      33, tick, 1000, 0.6, 0,
 						      faults[i], 0, 200,

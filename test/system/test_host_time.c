@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The time of roles, by a clock moved by hand: who waits for whom [LINK-5]. */
+/* The time of roles, by a clock moved by hand: who waits for whom [LINK-5]; and how
+   long lcores may nap. */
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "../figure1.h"
+#include "host.h"
 #include "host_time.h"
+#include "rl_config.h"
 
 #define START_NS 1000000000ull
 #define STEP_NS 1000ull /* of a round */
@@ -218,6 +224,51 @@ an_onlooker_sees_it_stand_while_one_is_away(void **state)
 	assert_true(host_time_left_out(&r.time) > 400 * HOST_AWAY_NS);
 }
 
+static void
+long_naps_leave_timers_of_links_alone(void **state)
+{
+	static const struct {
+		const char *link;
+		uint32_t nlcores;
+		uint32_t idle_sleep_ns;
+		uint32_t nap_ns;
+	} cases[] = {
+		{ "", 1, 50000, 400000 },
+		{ "", 1, 0, 0 },
+		{ "", 1, 399999, 400000 },
+		{ "", 1, 400001, 400001 },
+		{ "", 2, 50000, 100000 }, /* replay_timer_min_ns: 200 us */
+		{ "", 2, 100001, 100001 },
+		{ "", 2, 0, 0 },
+		{ "replay_timer_min_ns = 900000;", 2, 50000, 400000 },
+		{ "replay_timer_ns = 150000;", 2, 50000, 75000 },
+		{ "replay_timer_ns = 150000;", 1, 50000, 400000 },
+		{ "keepalive_ns = 800000;", 1, 50000, 400000 },
+		{ "keepalive_ns = 799998;", 1, 50000, 399999 },
+		{ "keepalive_ns = 100000;", 1, 50000, 50000 },
+		{ "keepalive_ns = 99000;", 1, 50000, 50000 },
+		{ "keepalive_ns = 99000;", 1, 0, 0 },
+		{ "keepalive_ns = 0; keepalive_dead_ns = 0;", 1, 50000,
+		  400000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rl_config cfg;
+		char text[512], err[RL_ERR_MAX + 512];
+
+		snprintf(text, sizeof(text), FIGURE1_FABRIC "link: { %s };",
+			 cases[i].link);
+		assert_int_equal(rl_config_read_text("text", text, strlen(text),
+						     &cfg, err, sizeof(err)),
+				 0);
+		assert_int_equal(host_long_nap_ns(&cfg, cases[i].nlcores,
+						  cases[i].idle_sleep_ns),
+				 cases[i].nap_ns);
+		rl_config_free(&cfg);
+	}
+}
+
 int
 main(void)
 {
@@ -232,6 +283,7 @@ main(void)
 		cmocka_unit_test(of_two_that_are_away_both_are_waited_for),
 		cmocka_unit_test(lcores_that_are_run_by_turns_all_get_on),
 		cmocka_unit_test(an_onlooker_sees_it_stand_while_one_is_away),
+		cmocka_unit_test(long_naps_leave_timers_of_links_alone),
 	};
 
 	return cmocka_run_group_tests_name("host-time", tests, NULL, NULL);
