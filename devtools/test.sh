@@ -24,7 +24,8 @@ set -eu
 cd "$(dirname "$0")/.."
 # A python3 that is a script of a version manager starts ten shells each time, and
 # tests start Python some hundred times.
-bin=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' || true)
+bin=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' \
+	2>/dev/null || true)
 [ -z "$bin" ] || export PATH="$bin:$PATH"
 sanitize=no
 full=no

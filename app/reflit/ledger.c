@@ -5,14 +5,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ledger.h"
+#include "rl_refuse.h"
 #include "say_error.h"
 
 #define LIVES_MAX 10000
+
+/* @return whether a process that lives has it */
+static bool
+is_taken(const char *link)
+{
+	const int fd = open(link, O_RDONLY | O_CLOEXEC);
+	bool taken;
+
+	if (fd < 0)
+		return false;
+	taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return taken;
+}
 
 /* Renames the ledger that an earlier life left. */
 static int
@@ -59,9 +75,9 @@ is_file(const char *json)
 	       (stat(json, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-void
+int
 ledger_open(struct ledger *l, const char *json, const char *process,
-	    uint64_t digest)
+	    uint64_t digest, char *err, size_t err_bytes)
 {
 	int ret;
 
@@ -69,11 +85,17 @@ ledger_open(struct ledger *l, const char *json, const char *process,
 	if (json == NULL || !is_file(json) ||
 	    (size_t)snprintf(l->link, sizeof(l->link), "%s.ledger", json) >=
 		    sizeof(l->link))
-		return;
+		return 0;
+	if (is_taken(l->link))
+		return rl_refuse(err, err_bytes, -EBUSY,
+				 "reflit: --json %s: a process that runs "
+				 "writes its report there", json);
 	snprintf(l->path, sizeof(l->path), "/dev/shm/reflit-%s-XXXXXX",
 		 process);
 	l->fd = mkostemp(l->path, O_CLOEXEC);
-	ret = l->fd < 0 ? -errno : keep_earlier(l->link);
+	ret = l->fd < 0 || flock(l->fd, LOCK_EX | LOCK_NB) != 0
+		      ? -errno
+		      : keep_earlier(l->link);
 	if (ret == 0) {
 		l->head = map_more(l, 0, LEDGER_PAGE);
 		ret = l->head == NULL || symlink(l->path, l->link) != 0 ? -errno
@@ -85,12 +107,13 @@ ledger_open(struct ledger *l, const char *json, const char *process,
 			l->link, strerror(-ret));
 		l->link[0] = '\0';
 		ledger_close(l);
-		return;
+		return 0;
 	}
 	snprintf(l->head->process, sizeof(l->head->process), "%s", process);
 	l->head->entry_bytes = LEDGER_ENTRY_BYTES;
 	l->head->digest = digest;
 	memcpy(l->head->magic, LEDGER_MAGIC, sizeof(l->head->magic));
+	return 0;
 }
 
 struct half *

@@ -24,11 +24,13 @@ struct ledger {
 };
 
 /**
- * Control thread. Creates a ledger beside the report @p json; prints on
- * standard error if it can't.
+ * Control thread. Creates a ledger beside the report @p json, and locks it while
+ * this process lives; prints on standard error if it can't.
+ *
+ * @return 0; -EBUSY if a process that lives has a ledger there
  */
-void ledger_open(struct ledger *l, const char *json, const char *process,
-		 uint64_t digest);
+int ledger_open(struct ledger *l, const char *json, const char *process,
+		uint64_t digest, char *err, size_t err_bytes);
 
 /** Control thread. @return room for a half of a flow, zeroed; NULL: none */
 struct half *ledger_half(struct ledger *l, const char *src, const char *dst);

@@ -149,9 +149,10 @@ open_all(struct app *app)
 			"(lcores.share = true makes them take turns)\n",
 			app->host.nshared);
 	if (ret == 0 && app->cfg.nprocess != 0)
-		ledger_open(&app->attach.ledger, app->opt.json,
-			    app->cfg.process[app->process].name,
-			    rl_config_digest(&app->cfg));
+		ret = ledger_open(&app->attach.ledger, app->opt.json,
+				  app->cfg.process[app->process].name,
+				  rl_config_digest(&app->cfg), err,
+				  sizeof(err));
 	if (ret == 0)
 		ret = attach_connect(&app->attach, &app->host, err);
 	if (ret == 0)

@@ -98,6 +98,31 @@ def a_process_that_is_killed_comes_back_and_is_known_as_another():
 
 
 @case
+def who_would_write_over_the_report_of_a_process_that_runs_is_refused():
+    with Pair() as net:
+        net.start(0)
+        own, other = net.json, net.json(0)
+        while not os.path.exists(other + ".ledger"):
+            assert net.process[0].poll() is None, net.errors()
+            time.sleep(0.05)
+        net.json = lambda i: other
+        net.start(1)
+        assert net.process[1].wait(60) == 2, net.errors()
+        with open(net.err[-1].name, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        assert lines == ["reflit: --json %s: a process that runs writes its "
+                         "report there" % other], lines
+        net.json = own
+        assert os.path.exists(other + ".ledger")
+        assert not os.path.lexists(other + ".ledger.1")
+        net.start(1)
+        net.meet()
+        net.stop()
+        status, out, merged = net.judge(net.json(0), net.json(1))
+        assert status == 0 and merged["lost_packets"] == 0, out
+
+
+@case
 def what_was_on_its_way_as_a_process_was_killed_is_all_that_is_unproven():
     with Pair() as net:
         net.start(0)
