@@ -68,6 +68,16 @@ cmd_rate(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* @return 0 if this process has generators, else -EINVAL and has said so */
+static int
+have_generators(struct app *app)
+{
+	if (app->cfg.nprocess == 0)
+		return 0;
+	return app_error(app, "generators stay within one process; here attached "
+			      "ports are the clients");
+}
+
 int
 cmd_traffic_pattern(struct app *app, const char *const arg[])
 {
@@ -75,6 +85,8 @@ cmd_traffic_pattern(struct app *app, const char *const arg[])
 	char words[256];
 	int ret;
 
+	if (have_generators(app) != 0)
+		return -EINVAL;
 	if (kind < 0)
 		return app_error(app, "there is no pattern %s; use %s", arg[0],
 				 rl_pattern_words(words, sizeof(words)));
@@ -97,6 +109,8 @@ cmd_traffic_load(struct app *app, const char *const arg[])
 {
 	double v;
 
+	if (have_generators(app) != 0)
+		return -EINVAL;
 	if (parse_rate(arg[0], 0, 1000, &v) != 0)
 		return app_error(app, "load %s is out of range; use 0 to 1000 "
 				      "flits per us",
@@ -111,6 +125,8 @@ cmd_traffic_packets(struct app *app, const char *const arg[])
 {
 	uint64_t v;
 
+	if (have_generators(app) != 0)
+		return -EINVAL;
 	if (parse_number(arg[0], 0, UINT64_MAX, &v) != 0)
 		return app_error(app, "%s is not a number of packets", arg[0]);
 	if (!app->checking)

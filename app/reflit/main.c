@@ -75,6 +75,7 @@ static int
 choose_process(struct app *app)
 {
 	const struct rl_config *cfg = &app->cfg;
+	const struct gens_plan *g = &app->opt.gens;
 	const char *name = app->opt.process;
 	char list[256] = "";
 	size_t at = 0;
@@ -98,10 +99,13 @@ choose_process(struct app *app)
 				 name == NULL ? "several run this fabric"
 					      : "there is none called ",
 				 name == NULL ? "" : name, list);
-	if (app->opt.gens.packets != 0 || app->opt.gens.load != 0)
-		return say_error(EXIT_UNUSABLE, "reflit: --packets, --load: "
-				 "generators stay within one process; attach "
-				 "ports instead\n");
+	if (g->packets != 0 || g->load != 0 || g->max_flits != 0 ||
+	    g->pattern != RL_PATTERN_UNIFORM || g->classes != 1 ||
+	    g->requests != 0)
+		return say_error(EXIT_UNUSABLE, "reflit: --packets, --load, "
+				 "--packet-flits, --traffic, --classes, "
+				 "--requests: generators stay within one "
+				 "process; attach ports instead\n");
 	/* on its own it would take all devices of other processes for dead */
 	if (app->cfg.channel.kind == RL_CHANNEL_LOCAL)
 		app->cfg.controller.mode = RL_RESIL_OFF;

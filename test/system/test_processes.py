@@ -396,8 +396,12 @@ def what_does_not_fit_together_is_refused():
                 ("--process", "left"), "s0", "one process runs it")
         refused(CONFIG.replace('["e1", "s1"]', '["s1"]'),
                 ("--process", "left"), "no process runs e1")
-        refused(CONFIG, ("--process", "left", "--packets", "5"),
-                "generators stay within one process")
+        for asked in (("--packets", "5"), ("--load", "0.5"),
+                      ("--packet-flits", "1-8"), ("--traffic", "tornado"),
+                      ("--classes", "2"), ("--classes", "kind"),
+                      ("--requests", "0.5")):
+            refused(CONFIG, ("--process", "left", *asked),
+                    "generators stay within one process", asked[0])
         refused(CONFIG.split("attach")[0].replace(
             'a = "net_af_packet0"; ', ""),
                 ("--process", "left"), "this process runs end a of s0-s1#0")

@@ -41,6 +41,9 @@ ELSEWHERE = tuple((line, name + THERE) for name, lines in (
                      "inject drop s0-s1#1 s0 1",
                      "link s0-s1 down after 5 from s0")) + (
     ("device s1 remove", "that of several processes needs an etcd"),
+    ("traffic load 0.5", "generators stay within one process"),
+    ("traffic packets 5", "generators stay within one process"),
+    ("traffic pattern tornado", "generators stay within one process"),
     ("quiesce", None),
 )
 HERE = """device s0 crash
