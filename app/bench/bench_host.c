@@ -425,7 +425,7 @@ build_fabric(struct bench_host *h)
 		.drop = host_drop,
 		.sink = { h, host_port_event, host_core_event, NULL },
 		.seed = 1,
-		.jitter_ns = 2 * RL_NS_PER_MS,
+		.jitter_ns = 200 * RL_NS_PER_US,
 	};
 	struct rl_fabric_host *kept = host_alloc(h, sizeof(*kept));
 	const struct rl_fwd **fwd;

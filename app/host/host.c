@@ -221,8 +221,12 @@ open_wires(struct host *h, char *err)
 	return ret == 0 ? host_keys_open(h) : ret;
 }
 
-/* An lcore has many devices, and a CPU that others use, too. */
-#define JITTER_NS (2 * RL_NS_PER_MS)
+/*
+ * A round over many devices. Where others take the CPU for longer a window shrinks
+ * and is back in a few round trips; if that were counted in here, an incast would
+ * queue more flits than caches hold (docs/notes/load.md).
+ */
+#define JITTER_NS (200 * RL_NS_PER_US)
 
 static void *
 on_alloc(void *ctx, size_t bytes)
