@@ -418,6 +418,16 @@ def latencies_are_the_same_on_every_face():
             " us, max {jitter_max_ns} us".format(**us) % total), text
         for k, n in rows.items():
             assert "  to %12.3f us %12d " % (k / 1e3, n) in text, text
+        if vc != "all":
+            continue
+        for of in by_vc:
+            assert (
+                "  VC %d: %d packets; p50 %.3f us, p99 %.3f us, p99.9 %.3f us, "
+                "max %.3f us; jitter p50 %.3f us, p99 %.3f us, max %.3f us" % (
+                    of["vc"], of["packets"], *(
+                        v / 1e3 for v in of["latency_ns"].values()),
+                    *(of["jitter_ns"][q] / 1e3 for q in ("p50", "p99", "max")))
+            ) in text, text
 
 
 def metrics_of(t):

@@ -2,6 +2,7 @@
 /* Which endpoints were away, from what endpoints say of each other [EP-6]. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -138,6 +139,32 @@ an_absence_that_one_accuser_has_not_ended_lasts(void **state)
 	claim(3, 2, 10, 13);
 	expect("[{\"endpoint\":\"e2\",\"since_ns\":9,\"until_ns\":13},"
 	       "{\"endpoint\":\"e0\",\"since_ns\":100,\"until_ns\":0}]");
+}
+
+/* The claim of a later endpoint may be the older one. */
+static void
+several_accusers_are_all_and_one_is_itself(void **state)
+{
+	struct absence_claim *out;
+	uint32_t n;
+
+	(void)state;
+	claim(1, 0, 200, 500);
+	claim(2, 0, 100, 300);
+	claim(3, 4, 700, 800);
+	claim(3, 4, 790, 900);
+	out = absences_list(&a, &topo, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(out[0].peer, 0);
+	assert_int_equal(out[0].ep, RL_EP_ALL);
+	assert_int_equal(out[0].since_ns, 100);
+	assert_int_equal(out[0].until_ns, 500);
+	assert_int_equal(out[1].peer, 4);
+	assert_int_equal(out[1].ep, 3);
+	assert_int_equal(out[1].since_ns, 700);
+	assert_int_equal(out[1].until_ns, 900);
+	free(out);
+	absences_free(&a);
 }
 
 /* Ends come in another order than begins. */
@@ -315,6 +342,7 @@ main(void)
 			setup),
 		cmocka_unit_test_setup(
 			an_absence_that_one_accuser_has_not_ended_lasts, setup),
+		cmocka_unit_test_setup(several_accusers_are_all_and_one_is_itself, setup),
 		cmocka_unit_test_setup(each_accuser_ends_its_own_claim, setup),
 		cmocka_unit_test_setup(what_lies_behind_the_last_claim_is_none,
 				       setup),

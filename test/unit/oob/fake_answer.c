@@ -114,7 +114,7 @@ fake_end_lease(struct fake_etcd *f, uint64_t lease)
 {
 	json_t *events = json_array();
 
-	f->dead[lease % 1024] = true;
+	f->dead[lease % LEASES_MAX] = true;
 	f->revision++;
 	for (int i = 0; i < KEYS_MAX; i++)
 		if (f->kv[i].key != NULL && f->kv[i].lease == lease)
@@ -221,7 +221,7 @@ do_lease(struct fake_etcd *f, const char *what, const json_t *in)
 	}
 	return json_pack("{s:{s:o, s:I, s:I}}", "result", "header", header(f),
 			 "ID", (json_int_t)id, "TTL",
-			 (json_int_t)(f->dead[id % 1024] ? 0 : 3));
+			 (json_int_t)(f->dead[id % LEASES_MAX] ? 0 : 3));
 }
 
 /* Whether a request has the valid token. */
@@ -264,7 +264,8 @@ static json_t *
 do_request(struct fake_etcd *f, const char *path, const json_t *in,
 	   const char *head)
 {
-	if (f->mood == FAKE_ERRS)
+	if (f->mood == FAKE_ERRS ||
+	    (f->refused != NULL && strcmp(path, f->refused) == 0))
 		return json_pack("{s:s, s:i}", "error",
 				 "etcdserver: no leader", "code", 14);
 	if (f->mood == FAKE_ERRS_NEW)

@@ -159,6 +159,45 @@ fake_mood(struct fake_etcd *f, enum fake_mood mood)
 	pthread_mutex_unlock(&f->lock);
 }
 
+void
+fake_refuse(struct fake_etcd *f, const char *path)
+{
+	pthread_mutex_lock(&f->lock);
+	f->refused = path;
+	pthread_mutex_unlock(&f->lock);
+}
+
+unsigned int
+fake_leases(struct fake_etcd *f)
+{
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (f->leases >= LEASES_MAX)
+		abort();
+	for (uint64_t id = 1; id <= f->leases; id++)
+		n += !f->dead[id];
+	pthread_mutex_unlock(&f->lock);
+	return n;
+}
+
+/* Under the lock. */
+static void
+forget(struct fake_etcd *f)
+{
+	for (unsigned int i = 0; i < f->npast; i++)
+		free(f->past[i].line);
+	f->npast = 0;
+}
+
+void
+fake_forget(struct fake_etcd *f)
+{
+	pthread_mutex_lock(&f->lock);
+	forget(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
 bool
 fake_expire(struct fake_etcd *f, const char *key)
 {
@@ -213,9 +252,7 @@ fake_wipe(struct fake_etcd *f)
 		free(f->kv[i].value);
 		f->kv[i] = (struct fake_kv){ 0 };
 	}
-	for (unsigned int i = 0; i < f->npast; i++)
-		free(f->past[i].line);
-	f->npast = 0;
+	forget(f);
 	memset(f->dead, 1, sizeof(f->dead));
 	f->revision = 1;
 	cut(f, false);

@@ -45,6 +45,15 @@ const char *fake_url(const struct fake_etcd *f);
 
 void fake_mood(struct fake_etcd *f, enum fake_mood mood);
 
+/** Requests of @p path fail as with FAKE_ERRS, until it is NULL. */
+void fake_refuse(struct fake_etcd *f, const char *path);
+
+/** @return number of leases that have not ended */
+unsigned int fake_leases(struct fake_etcd *f);
+
+/** Forgets what it did: a watch begins no earlier than now. */
+void fake_forget(struct fake_etcd *f);
+
 /**
  * Ends the lease of a key, and deletes all keys of that lease. @return whether
  * there was one

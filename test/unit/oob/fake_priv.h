@@ -15,6 +15,7 @@
 #define KEYS_MAX 256
 #define CONNS_MAX 64
 #define PAST_MAX 8192
+#define LEASES_MAX 8192
 
 struct fake_kv {
 	char *key; /* NULL: none */
@@ -48,7 +49,8 @@ struct fake_etcd {
 	unsigned int token; /* the valid one */
 	uint64_t revision;
 	uint64_t leases;
-	bool dead[1024]; /* leases that have ended */
+	bool dead[LEASES_MAX]; /* leases that have ended */
+	const char *refused;   /* a path whose requests fail, or NULL */
 	unsigned int requests;
 	struct fake_kv kv[KEYS_MAX];
 	struct fake_past past[PAST_MAX];
