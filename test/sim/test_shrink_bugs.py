@@ -89,13 +89,17 @@ with tempfile.TemporaryDirectory() as tmp:
     config, faults = write("f.cfg", CONFIG), write("f.flt", FAULTS)
     out = os.path.join(tmp, "files")
     p = run("shrink", config, faults, "--out", out, "--duration", "6us",
-            "--load", "0.6", "--packet-flits", "1-8", "--runs", "100")
+            "--load", "0.6", "--packet-flits", "1-8", "--runs", "100",
+            "--seed", "77")
     check("files with options of a run are shrunk", p.returncode == 0,
           p.stdout + p.stderr)
     if p.returncode == 0:
         r = load(os.path.join(out, "report.json"))
         check("to the cut that loses", r["left"]["faults"] == 1 and
               r["left"]["links"] <= 4 and r["left"]["packets"] <= 300, r)
+        # its own seed fails, so no other is tried
+        with open(out + "/faults.flt") as f:
+            check("by its own seed", "\nrun seed=77 " in "\n" + f.read())
         p = run("--config", out + "/fabric.cfg", "--faults",
                 out + "/faults.flt")
         check("which fails alone", p.returncode == 1, p.stdout + p.stderr)

@@ -78,6 +78,14 @@ with tempfile.TemporaryDirectory() as tmp:
           re.search(r"dropped e0>e1:0 \d+\.\S+: error-mark", text) and
           corrected == r["port_counters"]["rx_corrected"] > 0,
           (p.stderr, corrected, r["port_counters"]["rx_corrected"]))
+    for flits in (1, 2, 3):
+        run("--config", FIGURE1, "--duration", "5us", "--packet-flits",
+            str(flits), "--trace", trace)
+        with open(trace) as f:
+            given = re.findall(r": given e\d>e\d:0 \d+\.(\S+)$", f.read(), re.M)
+        check("and names the flits of packets of %d" % flits, len(given) > 2 and
+              set(given) == {"0" if flits == 1 else "0-%d" % (flits - 1)},
+              given)
     p = run("--config", FIGURE1, "--duration", "100us", "--trace", "/dev/full")
     check("a trace that is not written whole is an error", p.returncode == 2
           and p.stderr == "reflit-sim: cannot write /dev/full: No space left "

@@ -324,8 +324,8 @@ fake_answer(struct fake_conn *c, const char *path, const char *head,
 	json_t *in, *out;
 	char *s;
 
-	if (f->mood == FAKE_CLOSES)
-		return false;
+	if (f->mood == FAKE_CLOSES || f->mood == FAKE_SILENT)
+		return f->mood == FAKE_SILENT;
 	in = json_loads(body, 0, NULL);
 	if (strcmp(path, "/v3/watch") == 0) {
 		begin_watch(c, num(json_object_get(in, "create_request"),

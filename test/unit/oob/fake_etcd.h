@@ -24,6 +24,7 @@ enum fake_mood {
 	FAKE_EMPTY,   /**< HTTP 200 and an empty object */
 	FAKE_GATEWAY, /**< HTTP 502 with an answer that looks valid */
 	FAKE_ECHO,    /**< the request comes back */
+	FAKE_SILENT,  /**< connections stay, and nothing is answered */
 };
 
 /** How a request with an expired token is refused. */

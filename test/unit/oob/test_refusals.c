@@ -1,6 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An etcd that refuses, and keys in it that no process wrote [RES-1]. */
+#include "oob_priv.h"
 #include "pair.h"
+
+/*
+ * What a process says of its channel changes under the lock alone: between an
+ * unlock and the next lock it stays as it is.
+ */
+static struct watched {
+	struct rl_oob *oob; /* NULL: none is watched */
+	struct rl_oob_info last;
+	bool seen;
+	unsigned int changes; /* without the lock */
+} watched;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+
+static bool
+is_watched(const pthread_mutex_t *m)
+{
+	struct rl_oob *o = __atomic_load_n(&watched.oob, __ATOMIC_SEQ_CST);
+
+	return o != NULL && m == &o->lock;
+}
+
+int
+__wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	const int ret = __real_pthread_mutex_lock(m);
+
+	if (is_watched(m) && watched.seen)
+		watched.changes += memcmp(&watched.last, &watched.oob->info,
+					  sizeof(watched.last)) != 0;
+	return ret;
+}
+
+int
+__wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (is_watched(m)) {
+		watched.last = watched.oob->info;
+		watched.seen = true;
+	}
+	return __real_pthread_mutex_unlock(m);
+}
 
 static bool
 etcd_is_away(struct pair *p)
@@ -22,8 +68,10 @@ an_etcd_that_answers_with_errors_is_away(void **state)
 		enum fake_mood mood;
 		const char *why;
 	} c[] = {
-		{ FAKE_ERRS, "no leader" },  { FAKE_ERRS_NEW, "no leader" },
-		{ FAKE_RAVES, "(HTTP 200)" }, { FAKE_EMPTY, "not one of an etcd" },
+		{ FAKE_ERRS, "no leader" },
+		{ FAKE_ERRS_NEW, "no leader" },
+		{ FAKE_RAVES, "(HTTP 200)" },
+		{ FAKE_EMPTY, "not one of an etcd" },
 		{ FAKE_GATEWAY, "(HTTP 502)" },
 	};
 	struct pair *p = pair_open(2);
@@ -40,6 +88,56 @@ an_etcd_that_answers_with_errors_is_away(void **state)
 	}
 	UNTIL(p, etcd_is_back);
 	check_speaks(p);
+	pair_close(p);
+}
+
+static void
+an_etcd_that_says_nothing_is_away(void **state)
+{
+	struct pair *p = pair_open(2);
+
+	(void)state;
+	UNTIL(p, settled);
+	fake_mood(p->etcd, FAKE_SILENT);
+	UNTIL(p, etcd_is_away);
+	assert_false(info(p, 0).refuses);
+	assert_non_null(strstr(info(p, 0).why, "time"));
+	fake_mood(p->etcd, FAKE_WELL);
+	UNTIL(p, etcd_is_back);
+	check_speaks(p);
+	pair_close(p);
+}
+
+static bool
+some_are_lost(struct pair *p)
+{
+	struct rl_resil_msg up = order;
+
+	up.type = RL_RESIL_STATUS;
+	rl_oob_send_up(p->side[1].oob, &up);
+	return info(p, 1).lost != 0;
+}
+
+static void
+what_a_channel_says_of_itself_changes_under_its_lock(void **state)
+{
+	struct pair *p = pair_open(1);
+	char err[RL_OOB_ERR_MAX];
+
+	(void)state;
+	UNTIL(p, left_rules);
+	assert_int_equal(join(p, 1, err), 0);
+	__atomic_store_n(&watched.oob, p->side[1].oob, __ATOMIC_SEQ_CST);
+	UNTIL(p, settled);
+	check_speaks(p);
+	assert_true(info(p, 1).sent != 0);
+	fake_refuse(p->etcd, "/v3/kv/txn");
+	UNTIL(p, some_are_lost);
+	fake_refuse(p->etcd, NULL);
+	UNTIL(p, settled);
+	__atomic_store_n(&watched.oob, NULL, __ATOMIC_SEQ_CST);
+	assert_true(watched.seen);
+	assert_int_equal(watched.changes, 0);
 	pair_close(p);
 }
 
@@ -67,8 +165,10 @@ a_token_that_is_refused_is_renewed(void **state)
 	char user[120];
 
 	(void)state;
-	snprintf(user, sizeof(user), "etcd_user = \"u\"; "
-		 "etcd_password_file = \"%s\";", path);
+	snprintf(user, sizeof(user),
+		 "etcd_user = \"u\"; "
+		 "etcd_password_file = \"%s\";",
+		 path);
 	p = pair_open_with(2, user);
 	for (size_t i = 0; i < RL_ARRAY_SIZE(how); i++) {
 		UNTIL(p, settled);
@@ -129,7 +229,9 @@ keys_without_a_process_behind_them_are_deleted(void **state)
 		const char *text;
 		uint64_t lease;
 	} office[] = {
-		{ "x", 0 }, { "x", 999 }, { "", 0 },
+		{ "x", 0 },
+		{ "x", 999 },
+		{ "", 0 },
 		{ "{\"version\":1,\"process\":\"r\",\"member\":1}", 0 },
 	};
 	struct pair *p = pair_open(1);
@@ -158,6 +260,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_etcd_that_answers_with_errors_is_away),
+		cmocka_unit_test(an_etcd_that_says_nothing_is_away),
+		cmocka_unit_test(
+			what_a_channel_says_of_itself_changes_under_its_lock),
 		cmocka_unit_test(a_token_that_is_refused_is_renewed),
 		cmocka_unit_test(a_password_file_without_a_password_is_refused),
 		cmocka_unit_test(
