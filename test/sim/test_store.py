@@ -113,6 +113,22 @@ with tempfile.TemporaryDirectory() as tmp:
     check("a signal ends a campaign after its block", held.wait(60) == 0 and
           read(path("held")).endswith(b"}\n"))
 
+    # its block ends by a signal, and so does each of its seeds alone
+    p = subprocess.Popen([SIM, *RUN[:3], "--duration", "50ms", "--seed", "40",
+                          "--seeds", "1", "--block", "1", "--store",
+                          path("dies")], stdout=subprocess.PIPE, text=True)
+    ended = set()
+    while p.poll() is None:
+        with open("/proc/%d/task/%d/children" % (p.pid, p.pid)) as f:
+            for child in set(f.read().split()) - ended:
+                os.kill(int(child), signal.SIGSEGV)
+                ended.add(child)
+        time.sleep(0.002)
+    said = p.stdout.read()
+    check("a seed that ends its process is a finding", p.returncode == 1 and
+          len(ended) == 2 and "seed 40: broken invariant (signal 11)" in said,
+          (p.returncode, ended, said))
+
     env = dict(os.environ, RL_PLANT_NAME="NO_ANSWER")
     p = subprocess.run([PLANTS, "campaign", "--seeds", "20", "--block", "7",
                         "--store", path("bug")], env=env, capture_output=True,

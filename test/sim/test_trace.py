@@ -86,6 +86,16 @@ with tempfile.TemporaryDirectory() as tmp:
         check("and names the flits of packets of %d" % flits, len(given) > 2 and
               set(given) == {"0" if flits == 1 else "0-%d" % (flits - 1)},
               given)
+    # its next life numbers packets from another start, which is lower here
+    run("--config", FIGURE1, "--duration", "500us", "--load", "0.02", "--trace",
+        trace, "--faults", fault_file("20us crash e0\n21us restart e0\n"))
+    with open(trace) as f:
+        given = re.findall(r" e0 e0-s0: (given|given again) e0>e1:0 (\d+)\.",
+                           f.read())
+    lower = sum(int(b) + 1000 < int(a) for (_, a), (_, b) in
+                zip(given, given[1:]))
+    check("an endpoint that begins anew gives nothing again", lower == 1 and
+          {what for what, _ in given} == {"given"}, (lower, given[:3]))
     p = run("--config", FIGURE1, "--duration", "100us", "--trace", "/dev/full")
     check("a trace that is not written whole is an error", p.returncode == 2
           and p.stderr == "reflit-sim: cannot write /dev/full: No space left "
