@@ -175,7 +175,7 @@ a_plan_that_does_not_fail_stays_as_it_is(void **state)
 /*
  * Four switches in a row, the first two with two links, each with an endpoint.
  * Lines of faults: 1 to 4 of the link of e0 to e3, 5 to 8 of links between
- * switches, 9 of s1, 10 to 13 of e0 to e3, 14 and 15 of the controller.
+ * switches, 9 of s3, 10 to 13 of e0 to e3, 14 and 15 of the controller.
  */
 #define ROW                                                                    \
 	"fabric: { topology = \"custom\"; switches = ( { name = \"s0\"; }, "   \
@@ -258,9 +258,11 @@ check_switches(const struct rl_swarm_plan *plan, struct row *row)
 			assert_int_not_equal(at[n], at[k]);
 		n++;
 	}
-	if (of_dev != UINT32_MAX)
-		assert_int_equal(t->dev[plan->faults.f[of_dev].dev].kind,
-				 RL_DEV_SWITCH);
+	/* what s3 has become is where e3 is */
+	if (of_dev != UINT32_MAX && rl_topo_find_dev(t, "e3") >= 0)
+		assert_int_equal(
+			plan->faults.f[of_dev].dev,
+			t->dev[rl_topo_find_dev(t, "e3")].port[0].peer_dev);
 	row->switches = rl_min_u32(row->switches, t->ndev - t->nep);
 	row->endpoints = rl_min_u32(row->endpoints, t->nep);
 	row->links = rl_min_u32(row->links, t->nlink);
@@ -336,7 +338,7 @@ draw_row(struct rl_swarm_plan *plan)
 			f.link = f.line - 1;
 		else if (f.is_dev)
 			f.dev = (uint32_t)rl_topo_find_dev(
-				t, f.line == 9 ? "s1" : name[f.line - 10]);
+				t, f.line == 9 ? "s3" : name[f.line - 10]);
 		/* more than there are: nothing of the fabric */
 		if (f.line >= OF_CONTROLLER)
 			f.link = f.dev = 1000000;
