@@ -520,6 +520,8 @@ with tempfile.TemporaryDirectory() as tmp:
             (("--replay", FIGURE1, "--classes", "2"), "leave"),
             (("--config", FIGURE1, "--packet-flits", "200"), "at most"),
             (("--config", FIGURE1, "--traffic", "rain"), "not understood"),
+            (("--config", FIGURE1, "--traffic", "pcap:" + FIGURE1),
+             "figure1.cfg: unknown file format"),
             (("--config", FIGURE1, "--traffic", "pcap:/nonexistent"),
              "/nonexistent"),
             (("--config", FIGURE1, "--profile", "ib"), "unknown"),
