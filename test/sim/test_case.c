@@ -308,6 +308,67 @@ a_seed_draws_the_plan_that_it_always_drew(void **state)
 	assert_int_equal(others, 0);
 }
 
+/* A drop that the plan does not explain is a failure, and one that it does is
+   none; of packets without a path the judge of reports speaks first. */
+static const struct {
+	enum rl_drop_reason why;
+	const char *fabric, *faults, *set;
+	bool good;
+} drop[] = {
+	{ RL_DROP_MARKED, "", "2us poison s0 rate=0.3\n", "soft_errors=1",
+	  true },
+	{ RL_DROP_MARKED, "", "2us poison s0 rate=0.3\n", "reports_ok=1",
+	  false },
+	{ RL_DROP_NO_PATH, "endpoint: { retry = false; };", "5us cut s0-s1\n",
+	  "reports_ok=1", true },
+	{ RL_DROP_LOOPBACK_NONE, "link: { loopback = \"none\"; };",
+	  "5us cut s0-s1\n", "reports_ok=1", true },
+	{ RL_DROP_UNCORRECTABLE, "link: { retry = false; };",
+	  "2us noise s0-s1 corrupt=0.3\n", "reports_ok=1", true },
+};
+
+static void
+drops_are_explained_by_the_plan_or_fail(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(drop); i++) {
+		static struct rl_swarm_plan plan;
+		struct rl_swarm_verdict v;
+		char text[2][1024], err[RL_ERR_MAX + 1024], said[64];
+		bool run;
+
+		snprintf(text[0], sizeof(text[0]),
+			 "fabric: { topology = \"mesh\"; dims = [2]; };\n%s\n",
+			 drop[i].fabric);
+		snprintf(text[1], sizeof(text[1]),
+			 "run seed=7 load=0.3 max_flits=4 stop_ns=20000 "
+			 "heal_ns=4000000 limit_ns=2000000000 fec_safe=1\n"
+			 "run losses_ok=1 %s\n%s",
+			 drop[i].set, drop[i].faults);
+		memset(&plan, 0, sizeof(plan));
+		if (rl_config_read_text("f", text[0], strlen(text[0]),
+					&plan.cfg, err, sizeof(err)) != 0 ||
+		    rl_swarm_case_text("c", text[1], strlen(text[1]), &plan,
+				       &run, err, sizeof(err)) != 0)
+			fail_msg("%s", err);
+		if (rl_route_setup(&plan.cfg.topo, plan.cfg.engine,
+				   rl_min_u32(plan.cfg.vls, plan.cfg.link.vcs),
+				   rl_config_levels(&plan.cfg), &plan.route,
+				   err) != 0)
+			fail_msg("%s", err);
+		plan.load.nep = (uint16_t)plan.cfg.topo.nep;
+		assert_int_equal(rl_swarm_plan_run(&plan, &mem, &v), 0);
+		snprintf(said, sizeof(said), "packets dropped: %s",
+			 rl_drop_reason_name(drop[i].why));
+		if (v.sim.drops[drop[i].why] == 0 ||
+		    (strstr(v.why, said) == NULL) != drop[i].good)
+			fail_msg("row %zu: %llu dropped; %s", i,
+				 (unsigned long long)v.sim.drops[drop[i].why],
+				 v.why);
+		free_read(&plan);
+	}
+}
+
 int
 main(void)
 {
@@ -315,6 +376,7 @@ main(void)
 		cmocka_unit_test(a_drawn_plan_is_the_same_run_when_read_back),
 		cmocka_unit_test(so_is_a_wide_one),
 		cmocka_unit_test(a_seed_draws_the_plan_that_it_always_drew),
+		cmocka_unit_test(drops_are_explained_by_the_plan_or_fail),
 		cmocka_unit_test(a_bad_run_line_is_refused_with_its_reason),
 		cmocka_unit_test(
 			the_first_run_line_forgets_what_was_set_before),

@@ -517,7 +517,10 @@ with tempfile.TemporaryDirectory() as tmp:
             (("--config", FIGURE1, "--channel", "10us,,0.5"), "--channel"),
             (("--replay", FIGURE1, "--traffic", "tornado"), "leave"),
             (("--replay", FIGURE1, "--packet-flits", "3"), "leave"),
-            (("--replay", FIGURE1, "--classes", "2"), "leave"),
+            *((("--replay", FIGURE1, *more.split()), "of its own: leave")
+              for more in ("--classes 2", "--seeds 2", "--packets 5",
+                           "--duration 5us", "--load 0.5", "--requests 0.5",
+                           "--config " + FIGURE1, "--faults /dev/null")),
             (("--config", FIGURE1, "--packet-flits", "200"), "at most"),
             (("--config", FIGURE1, "--traffic", "rain"), "not understood"),
             (("--config", FIGURE1, "--traffic", "pcap:" + FIGURE1),
