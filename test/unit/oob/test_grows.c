@@ -32,11 +32,19 @@ entries(const char *folder)
 	return n;
 }
 
+static bool
+all_watch(struct pair *p)
+{
+	return fake_watches(p->etcd) == (unsigned int)(p->side[0].oob != NULL) +
+						(p->side[1].oob != NULL);
+}
+
 static struct held
 look(struct pair *p)
 {
 	struct mallinfo2 m;
 
+	UNTIL(p, all_watch);
 	fake_forget(p->etcd);
 	m = mallinfo2();
 	return (struct held){
@@ -76,8 +84,12 @@ repeated(struct pair *p, void (*once)(struct pair *p, unsigned int i))
 
 	for (unsigned int i = 0; i < TIMES / 10; i++)
 		once(p, i);
-	usleep(50000);
-	h = look(p);
+	/* connections that have ended are still being closed */
+	do {
+		was = look(p);
+		usleep(100000);
+		h = look(p);
+	} while (h.fds != was.fds || h.threads != was.threads);
 	do {
 		was = h;
 		for (unsigned int i = 0; i < TIMES; i++)
