@@ -64,8 +64,8 @@ def check_private(path, text, report):
     """What a port or a core is made of is seen by its own files only, so that
     no other role, and so no other lcore, can touch it [LINK-1]. But for tests
     of the second time, which compare one object with another field by field, and
-    that of the view, which plays the thread of the channel."""
-    if re.match(r"test/unit/(.*second|oob/test_view)\.c$", path):
+    those that play or watch the thread of the channel."""
+    if re.match(r"test/unit/(.*second|oob/test_(refusals|view))\.c$", path):
         return
     for i, line in enumerate(text.split("\n"), 1):
         m = re.search(r'#\s*include\s*"([^"]*_priv\.h)"', line)
