@@ -4,18 +4,25 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rl_base.h"
+#include "stop_signal.h"
 
 char **
 driver_args(const char *who, const char *built, const char *installed,
 	    const char *file, int room, int *n)
 {
-	static char python[] = "python3", plain[] = "-B";
+	/* the system's, which starts faster than one that looks for itself */
+	static char python[] = "/usr/bin/python3", other[] = "python3";
+	static char plain[] = "-B";
 	static char program[PATH_MAX], driver[PATH_MAX];
 	const char *const places[] = { built, installed };
 	const ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - 1);
@@ -29,7 +36,7 @@ driver_args(const char *who, const char *built, const char *installed,
 	}
 	program[len] = '\0';
 	folder = (int)(strrchr(program, '/') - program);
-	args[0] = python;
+	args[0] = access(python, X_OK) == 0 ? python : other;
 	args[1] = plain; /* no .pyc files beside it */
 	args[2] = driver;
 	args[3] = program;
@@ -53,4 +60,77 @@ driver_failed(const char *who)
 			who);
 	else
 		fprintf(stderr, "%s: python3: %s\n", who, strerror(errno));
+}
+
+/* A signal for this process is one for the driver. @return its exit status */
+static int
+wait_for(const char *who, pid_t child)
+{
+	int status = -1; /* of none that has ended */
+
+	stop_interrupts(true);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		kill(child, SIGTERM);
+	stop_interrupts(false);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (stop_asked() == 0)
+		fprintf(stderr, "%s: python3 ended before its answer\n", who);
+	return -1;
+}
+
+static int
+run(const char *who, char **args, int in)
+{
+	pid_t child;
+
+	fflush(NULL);
+	/* ignored by what started this program, it would take the status */
+	signal(SIGCHLD, SIG_DFL);
+	child = fork();
+	if (child > 0)
+		return wait_for(who, child);
+	if (child == 0) {
+		/* Ctrl-C reaches it through this process, once */
+		(void)setpgid(0, 0);
+		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (dup2(in, STDIN_FILENO) >= 0)
+			execvp(args[0], args);
+		driver_failed(who);
+		_exit(2);
+	}
+	fprintf(stderr, "%s: %s\n", who, strerror(errno));
+	return -1;
+}
+
+int
+driver_ask(const char *who, const char *built, const char *installed,
+	   const char *file, char *const words[], int n_words,
+	   const json_t *question, json_t **answer)
+{
+	const int in = memfd_create("question", MFD_CLOEXEC);
+	const int out = memfd_create("answer", 0);
+	char path[32];
+	int n, status = -1;
+	char **args = driver_args(who, built, installed, file, 1 + n_words,
+				  &n);
+
+	*answer = NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	if (args != NULL && in >= 0 && out >= 0 &&
+	    json_dumpfd(question, in, 0) == 0 && lseek(in, 0, SEEK_SET) == 0) {
+		args[n] = path;
+		for (int i = 0; i < n_words; i++)
+			args[n + 1 + i] = words[i];
+		status = run(who, args, in);
+		*answer = json_loadfd(out, 0, NULL);
+	} else if (args != NULL) {
+		fprintf(stderr, "%s: %s could not be asked\n", who, file);
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	free(args);
+	return status;
 }

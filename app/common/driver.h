@@ -8,6 +8,8 @@
  * is installed. Main thread; one at a time.
  */
 
+#include <jansson.h>
+
 /**
  * The words that start one: python3 -B FOLDER/FILE, and behind them the path of
  * this program.
@@ -25,5 +27,18 @@ char **driver_args(const char *who, const char *built, const char *installed,
 
 /** After execvp() of them: says why that failed. */
 void driver_failed(const char *who);
+
+/**
+ * Asks one: it reads @p question (JSON) from its standard input, and writes its
+ * answer to the file that its second argument names, behind which the @p n_words
+ * @p words follow. What it prints stays where it is. A signal that stop_catch()
+ * has caught is sent on to it.
+ *
+ * @param answer  set: for the caller to json_decref(); NULL: there is none
+ * @return its exit status; -1: there is none. It has said why
+ */
+int driver_ask(const char *who, const char *built, const char *installed,
+	       const char *file, char *const words[], int n_words,
+	       const json_t *question, json_t **answer);
 
 #endif /* DRIVER_H */

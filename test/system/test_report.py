@@ -410,7 +410,7 @@ def what_is_no_count_is_refused_with_file_and_key():
         assert "r1.json: " + key + ": " in out and out.count("\n") == 1, out
         assert bad in out, out
 
-    for wrong in ("many", -5, 1.5, None, [3]):
+    for wrong in ("many", -5, 1.5, None, [3], True):
         for key in ("sent_packets", "leaked_flits", "outage_ns"):
             refused(key, "0 or more", **{key: wrong})
         refused("edge.missed", "0 or more", edge=dict(missed=wrong))
@@ -495,6 +495,31 @@ def recoveries_stand_in_the_order_of_their_epochs_and_outages_are_said():
         {"a": 0, "b": 2}, m["channels"]
     assert "process b: etcd did not answer 2 times, 1.5 s in all" in out, out
     assert "process a: etcd" not in out, out
+
+
+@case
+def what_is_nested_as_deep_as_files_may_be_is_merged():
+    def nested(depth):
+        v = []
+        for _ in range(depth):
+            v = [v]
+        return v
+
+    sys.setrecursionlimit(9000)
+    m, _ = judge(0, report("a", processes=["a"], alarms=[nested(2000)]))
+    assert m["alarms"] == [nested(2000)]
+    _, out = judge(2, report("a", processes=["a"], alarms=[nested(2100)]))
+    assert "r0.json:" in out and "maximum parsing depth" in out, out
+
+
+@case
+def counts_beyond_what_a_report_holds_are_its_largest():
+    most = 2**63 - 1
+    big = dict(flit_hops=most, sent_packets=most, edge=dict(cut=most),
+               suspects=[dict(part="x", kind="link", count=most)])
+    m, _ = judge(0, report("a", **big), report("b", **big))
+    assert m["flit_hops"] == m["sent_packets"] == m["edge"]["cut"] == most
+    assert m["suspects"][0]["count"] == most, m
 
 
 main()

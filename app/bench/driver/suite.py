@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The suites of reflit-bench that are runs of reflit-sim.
+"""What is many runs of reflit-sim: suites of reflit-bench, and the ablation.
 
-usage: suite.py PROGRAM SUITE FILE CONFIG ROW NUMBERS
+usage: suite.py PROGRAM FILE
 
-PROGRAM is reflit-bench; reflit-sim and reflit-route lie beside it. CONFIG and ROW
-are the options of that name, or empty; NUMBERS (JSON) are others, and what
-reflit-bench knows of CONFIG. Tables go to standard output, the figures to FILE.
+PROGRAM is reflit-bench or reflit-sim, and reflit-route lies beside it. Standard input
+(JSON) names the suite, options, and what reflit-bench knows of the fabric file.
+Tables go to standard output, the figures to FILE.
 """
 import argparse
 import json
+import os
 import sys
 import tempfile
 
@@ -17,10 +18,10 @@ import virtual
 
 
 def main():
-    program, name, path, config, row, numbers = sys.argv[1:]
-    o = argparse.Namespace(config=config or None, row=row, **json.loads(numbers))
+    program, path = sys.argv[1:]
+    o = argparse.Namespace(**json.load(sys.stdin))
     # a suite is the module of its name
-    suite = __import__(name)
+    suite = __import__(o.suite)
     out, status = {}, 0
     with tempfile.TemporaryDirectory(prefix="reflit-bench-") as folder:
         try:
@@ -29,9 +30,11 @@ def main():
             status = e.status
             if str(e):
                 sys.stderr.write("reflit-bench: %s\n" % e)
+        except OSError as e:
+            status = 2
+            sys.stderr.write("%s: %s\n" % (os.path.basename(program), e))
     with open(path, "w", encoding="utf-8") as f:
         json.dump(out, f)
-    sys.stdout.flush()
     return status
 
 
