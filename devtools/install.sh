@@ -25,8 +25,6 @@ packages="$packages libpcap-dev libisal-dev libcmocka-dev libssl-dev"
 packages="$packages clang bpftool libbpf-dev"
 # the controller across processes speaks to an etcd
 packages="$packages libcurl4-openssl-dev"
-# reflit-view's web server
-packages="$packages libmicrohttpd-dev"
 # manual pages of formats are made from docs/
 packages="$packages lowdown"
 # reflit-sim rxl draws pictures

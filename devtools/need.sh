@@ -34,7 +34,7 @@ here() {
 	build-essential) have cc ;;
 	ninja-build) have ninja ;;
 	libconfig-dev | libpcap-dev | libisal-dev | libbpf-dev | libdpdk-dev | \
-	libmicrohttpd-dev | libcmocka-dev | libjansson-dev | libssl-dev)
+	libcmocka-dev | libjansson-dev | libssl-dev)
 		name=${1#lib}
 		name=${name%-dev}
 		for_c "lib$name" || for_c "$name"

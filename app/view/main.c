@@ -1,67 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * reflit-view: a page to watch a fabric, and to break it by a click [APP-5]. A
- * small web server that gets all data from telemetry sockets.
+ * reflit-view: a page to watch a fabric, and to break it by a click [APP-5]. This
+ * is its command line; driver/view.py is the web server.
  */
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "driver.h"
 #include "opts.h"
 #include "rl_base.h"
 #include "say_error.h"
-#include "server.h"
 
 #define NAME "reflit-view"
+#define SOCKETS_MAX 32 /* as in driver/sources.py */
+#define PATH_MAX_BYTES 107u /* of a Unix socket's address */
 
 struct options {
-	struct server *server;
-	struct sockaddr_in *addr;
+	char addr[INET_ADDRSTRLEN];
+	const char *port;
+	char *socket[SOCKETS_MAX];
+	unsigned int nsockets;
 	bool allow_orders, anywhere, help, version;
 };
 
 static int
 listen_at(RL_UNUSED const struct opt *opt, const char *text, void *to)
 {
-	struct sockaddr_in *const a = ((struct options *)to)->addr;
+	struct options *const o = to;
 	const char *colon = strrchr(text, ':');
-	char addr[INET_ADDRSTRLEN] = "", *end = NULL;
-	unsigned long port;
+	struct in_addr in;
+	char *end;
 
-	if (colon != NULL && colon - text < (long)sizeof(addr)) {
-		memcpy(addr, text, (size_t)(colon - text));
-		port = strtoul(colon + 1, &end, 10);
-		if (colon[1] >= '0' && colon[1] <= '9' && *end == '\0' &&
-		    port <= 65535 && inet_pton(AF_INET, addr, &a->sin_addr) ==
-		    1) {
-			a->sin_port = htons((uint16_t)port);
-			return 0;
-		}
-	}
-	return -EINVAL;
+	if (colon == NULL || (size_t)(colon - text) >= sizeof(o->addr) ||
+	    colon[1] < '0' || colon[1] > '9' ||
+	    strtoul(colon + 1, &end, 10) > 65535 || *end != '\0')
+		return -EINVAL;
+	snprintf(o->addr, sizeof(o->addr), "%.*s", (int)(colon - text), text);
+	o->port = colon + 1;
+	return inet_pton(AF_INET, o->addr, &in) == 1 ? 0 : -EINVAL;
 }
 
 static int
 add_socket(RL_UNUSED const struct opt *opt, const char *path, void *to)
 {
-	struct server *const s = ((struct options *)to)->server;
-	const int rc = tel_add(&s->tel, path);
+	struct options *const o = to;
+	int err = 0;
 
-	s->tel.search = false;
-	if (rc != 0)
-		fprintf(stderr, NAME ": --socket %s: %s\n", path,
-			strerror(-rc));
-	else if (access(path, F_OK) != 0)
+	for (unsigned int i = 0; i < o->nsockets; i++)
+		if (strcmp(o->socket[i], path) == 0)
+			return 0;
+	if (strlen(path) > PATH_MAX_BYTES)
+		err = ENAMETOOLONG;
+	else if (o->nsockets == SOCKETS_MAX)
+		err = E2BIG;
+	if (err != 0)
+		return say_error(-EBADMSG, NAME ": --socket %s: %s\n", path,
+				 strerror(err));
+	o->socket[o->nsockets++] = (char *)(uintptr_t)path;
+	if (access(path, F_OK) != 0)
 		fprintf(stderr, NAME ": --socket %s: %s; retrying "
 			"until it exists\n", path, strerror(errno));
-	return rc != 0 ? -EBADMSG : 0;
+	return 0;
 }
 
 #define TO(field) offsetof(struct options, field)
@@ -94,11 +100,39 @@ static const struct opts program = {
 	.give = true,
 };
 
-/* @return -1: go on; else the exit status */
+/* Becomes the server, which waits for signals. @return only if that fails */
 static int
-options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
+serve(struct options *o)
 {
-	struct options o = { .server = s, .addr = a };
+	static char none[] = "none", here[] = "here", anywhere[] = "anywhere";
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t sigs;
+	int n;
+	char **args = driver_args(NAME, "view", VIEW_INSTALLED, "view.py",
+				  SOCKETS_MAX + 3, &n);
+
+	if (args == NULL)
+		return 2;
+	args[n++] = o->addr;
+	args[n++] = (char *)(uintptr_t)o->port;
+	args[n++] = !o->allow_orders ? none : o->anywhere ? anywhere : here;
+	memcpy(args + n, o->socket, o->nsockets * sizeof(*args));
+	sigemptyset(&sigs);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(ends); i++)
+		sigaddset(&sigs, ends[i]);
+	sigprocmask(SIG_BLOCK, &sigs, NULL);
+	/* a thread serves a connection: no heap for each of them */
+	(void)setenv("MALLOC_ARENA_MAX", "2", 0);
+	execvp(args[0], args);
+	driver_failed(NAME);
+	free(args);
+	return 2;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { .addr = "127.0.0.1", .port = "8080" };
 	const int first = opts_read(&program, argc, argv, &o);
 
 	if (first < 0)
@@ -111,49 +145,11 @@ options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 		puts(NAME " " RL_VERSION);
 		return 0;
 	}
-	s->allow_orders = o.allow_orders;
-	s->orders_from_anywhere = o.anywhere;
-	if (s->orders_from_anywhere && !s->allow_orders)
+	if (o.anywhere && !o.allow_orders)
 		return say_error(2, NAME ": --orders-from-anywhere needs "
 				 "--allow-orders, too\n");
 	if (first != argc)
 		return say_error(2, NAME ": %s: no argument is expected; see "
 				 "--help\n", argv[first]);
-	return -1;
-}
-
-int
-main(int argc, char **argv)
-{
-	struct server s = { .tel = { .search = true } };
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons(8080) };
-	char addr[INET_ADDRSTRLEN];
-	sigset_t sigs;
-	int rc, sig;
-
-	/* a thread serves a connection: no heap for each of them */
-	(void)mallopt(M_ARENA_MAX, 2);
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	tel_open(&s.tel);
-	rc = options(&s, &a, argc, argv);
-	if (rc >= 0)
-		return rc;
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&sigs);
-	sigaddset(&sigs, SIGINT);
-	sigaddset(&sigs, SIGTERM);
-	sigaddset(&sigs, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &sigs, NULL); /* also of the threads to come */
-	rc = server_start(&s, &a);
-	inet_ntop(AF_INET, &a.sin_addr, addr, sizeof(addr));
-	if (rc < 0)
-		return say_error(2, NAME ": cannot listen at %s:%u: %s\n", addr,
-				 ntohs(a.sin_port), strerror(-rc));
-	printf("http://%s:%d/%s\n", addr, rc,
-	       s.allow_orders ? " (orders are allowed)" : "");
-	fflush(stdout);
-	sigwait(&sigs, &sig);
-	server_stop(&s);
-	return 0;
+	return serve(&o);
 }

@@ -22,8 +22,9 @@ class Telemetry:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.sock.bind(self.path)
         self.sock.listen()
-        threading.Thread(target=self.serve, args=(self.sock,),
-                         daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, args=(self.sock,),
+                                       daemon=True)
+        self.thread.start()
 
     def serve(self, sock):
         while True:
@@ -32,14 +33,17 @@ class Telemetry:
             except OSError:
                 return
             self.peers.append(peer)
-            peer.send(self.hello)
+            try:
+                peer.send(self.hello)
+            except OSError:
+                continue  # it was closed at once
             threading.Thread(target=self.talk, args=(peer,),
                              daemon=True).start()
 
     def talk(self, peer):
         while True:
             try:
-                cmd = peer.recv(1024).decode()
+                cmd = peer.recv(1024).decode(errors="surrogateescape")
             except OSError:
                 return
             if not cmd:
@@ -58,6 +62,7 @@ class Telemetry:
 
     def stop(self):
         self.sock.shutdown(socket.SHUT_RDWR)
+        self.thread.join(20)  # it listens as long as that accepts
         self.sock.close()
         for peer in self.peers:
             peer.close()
