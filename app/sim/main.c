@@ -124,6 +124,10 @@ simulate(int argc, char **argv)
 	ret = setup_open(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;
+	if (o.nwhat_ifs != 0 && policy_set(o.what_if[0], &s.plan.cfg) != 0) {
+		setup_close(&s);
+		return EXIT_UNUSABLE;
+	}
 	stop_catch(STOP_AGAIN_KILLS);
 	if (s.run && s.plan.limit_ns != 0)
 		o.drain_ns = s.plan.limit_ns;

@@ -262,7 +262,8 @@ static const struct opt table[] = {
 	  .help = "replay a recording (reflit --record): its fabric,\n"
 		  "traffic and faults" },
 	{ "what-if", "POLICY", what_if_of, 0, 0, 0, "it up to 8 times",
-	  .help = "replay it again with loopback=none, e2e=off, ..." },
+	  .help = "run with loopback=none, e2e=off, ...; after --replay:\n"
+		  "replay it again with that" },
 	{ "seeds", "N", opt_u64, TO(seeds), 1, UINT64_MAX,
 	  "a whole number, 1 or more",
 	  .help = "run a campaign: N runs from --seed on, each with\n"
@@ -432,8 +433,10 @@ options_check(const struct options *o, enum option_of command)
 		{ o->warmup_ns != RL_NEVER || o->window_ns != 0,
 		  OF_RUN | OF_ABLATION, "--warmup and --window go with one run:"
 		  " leave --seeds and --replay out" },
-		{ o->nwhat_ifs != 0, OF_REPLAY,
-		  "--what-if goes with --replay FILE" },
+		{ o->nwhat_ifs != 0,
+		  OF_REPLAY | (o->nwhat_ifs == 1 ? OF_RUN : 0),
+		  "--what-if goes with one run, or several with --replay "
+		  "FILE" },
 		{ o->replay != NULL, OF_REPLAY,
 		  "--replay FILE goes with no command" },
 	};

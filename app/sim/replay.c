@@ -67,14 +67,6 @@ struct recording {
 	bool traffic, has_fabric, ended;
 };
 
-/* A policy to try: the settings that differ from the fabric file. */
-struct policy {
-	const char *text;
-	int loopback;	/* enum rl_loopback; -1: as it is */
-	int e2e;	/* 0, 1; -1 */
-	int dup_filter; /* 0, 1; -1 */
-};
-
 static int
 bad(const struct recording *r, const char *why)
 {
@@ -271,60 +263,8 @@ recording_free(struct recording *r)
 }
 
 static int
-on_off(const char *word, int *v)
-{
-	*v = strcmp(word, "on") == 0;
-	return *v || strcmp(word, "off") == 0 ? 0 : -EINVAL;
-}
-
-static int
-policy_word(struct policy *p, char *word)
-{
-	static const char *const loops[] = {
-		[RL_LOOPBACK_WHOLE] = "whole-packets",
-		[RL_LOOPBACK_UNACKED] = "unacked-only",
-		[RL_LOOPBACK_NONE] = "none",
-	};
-	char *eq = strchr(word, '=');
-
-	if (eq == NULL)
-		return -EINVAL;
-	*eq++ = '\0';
-	if (strcmp(word, "e2e") == 0)
-		return on_off(eq, &p->e2e);
-	if (strcmp(word, "dup-filter") == 0)
-		return on_off(eq, &p->dup_filter);
-	for (int i = 0; strcmp(word, "loopback") == 0 && i < 3; i++)
-		if (strcmp(eq, loops[i]) == 0) {
-			p->loopback = i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
-static int
-policy_read(struct policy *p, const char *text)
-{
-	char *copy = strdup(text), *save = NULL, *word;
-	int ret = copy == NULL ? -ENOMEM : 0;
-
-	*p = (struct policy){ text, -1, -1, -1 };
-	word = copy == NULL ? NULL : strtok_r(copy, ",", &save);
-	if (word == NULL)
-		ret = -EINVAL;
-	for (; ret == 0 && word != NULL; word = strtok_r(NULL, ",", &save))
-		ret = policy_word(p, word);
-	if (ret != 0)
-		fprintf(stderr, "reflit-sim: --what-if %s: not understood; use "
-			"loopback=whole-packets|unacked-only|none, e2e=on|off, "
-			"dup-filter=on|off, joined by commas\n", text);
-	free(copy);
-	return ret;
-}
-
-static int
 replay_open(struct setup *s, const struct options *o,
-	    const struct recording *r, const struct policy *p)
+	    const struct recording *r, const char *policy)
 {
 	struct options run = *o;
 	char err[RL_ERR_MAX + 1024];
@@ -353,12 +293,10 @@ replay_open(struct setup *s, const struct options *o,
 		setup_close(s);
 		return EXIT_UNUSABLE;
 	}
-	if (p->loopback >= 0)
-		s->plan.cfg.link.loopback = (enum rl_loopback)p->loopback;
-	if (p->e2e >= 0)
-		rl_ep_cfg_set_retry(&s->plan.cfg.endpoint, p->e2e);
-	if (p->dup_filter >= 0)
-		s->plan.cfg.link.dup_filter = p->dup_filter;
+	if (policy != NULL && policy_set(policy, &s->plan.cfg) != 0) {
+		setup_close(s);
+		return EXIT_UNUSABLE;
+	}
 	return EXIT_KEPT;
 }
 
@@ -370,6 +308,13 @@ dropped(const struct outcome *out)
 	for (int i = 0; i < RL_DROP_REASON_COUNT; i++)
 		n += out->v.sim.drops[i];
 	return n;
+}
+
+/* @p policy: NULL: as recorded */
+static const char *
+name_of(const char *policy)
+{
+	return policy == NULL ? "replayed" : policy;
 }
 
 static void
@@ -428,7 +373,7 @@ recorded_json(const struct recording *r)
 }
 
 static json_t *
-row_json(const struct policy *p, const struct outcome *out)
+row_json(const char *policy, const struct outcome *out)
 {
 	const struct rl_sim_load_stats *l = &out->v.load;
 	const struct {
@@ -450,7 +395,7 @@ row_json(const struct policy *p, const struct outcome *out)
 	};
 	json_t *o = json_object();
 
-	json_object_set_new(o, "policy", json_string(p->text));
+	json_object_set_new(o, "policy", json_string(name_of(policy)));
 	for (size_t i = 0; i < RL_ARRAY_SIZE(keys); i++)
 		json_object_set_new(o, keys[i].key,
 				    json_integer((json_int_t)keys[i].v));
@@ -460,12 +405,12 @@ row_json(const struct policy *p, const struct outcome *out)
 /* One run. @return an exit status; *kept: whether it kept every promise */
 static int
 play(const struct options *o, const struct recording *r,
-     const struct policy *p, json_t *rows, json_t **report, bool *kept)
+     const char *policy, json_t *rows, json_t **report, bool *kept)
 {
 	struct rl_sim_mem mem;
 	struct outcome out = { 0 };
 	struct setup s;
-	int status = replay_open(&s, o, r, p), ret;
+	int status = replay_open(&s, o, r, policy), ret;
 
 	if (status != EXIT_KEPT)
 		return status;
@@ -477,9 +422,9 @@ play(const struct options *o, const struct recording *r,
 			out.v.why[0] != '\0' ? out.v.why : strerror(-ret));
 		status = EXIT_UNUSABLE;
 	} else {
-		print_row(p->text, &out);
+		print_row(name_of(policy), &out);
 		*kept = outcome_kept(&out);
-		json_array_append_new(rows, row_json(p, &out));
+		json_array_append_new(rows, row_json(policy, &out));
 		if (report != NULL)
 			*report = report_json(&s, o, &out);
 	}
@@ -490,18 +435,17 @@ play(const struct options *o, const struct recording *r,
 }
 
 static int
-play_all(const struct options *o, const struct recording *r,
-	 const struct policy *p, unsigned int n)
+play_all(const struct options *o, const struct recording *r)
 {
 	json_t *rows = json_array(), *report = NULL;
 	bool kept = false, other;
 	int status = EXIT_KEPT;
 
 	print_head(r);
-	for (unsigned int i = 0; i < n && status == EXIT_KEPT &&
+	for (unsigned int i = 0; i <= o->nwhat_ifs && status == EXIT_KEPT &&
 				 stop_asked() == 0; i++)
-		status = play(o, r, &p[i], rows, i == 0 ? &report : NULL,
-			      i == 0 ? &kept : &other);
+		status = play(o, r, i == 0 ? NULL : o->what_if[i - 1], rows,
+			      i == 0 ? &report : NULL, i == 0 ? &kept : &other);
 	if (status == EXIT_KEPT && o->json != NULL && report != NULL) {
 		json_object_set_new(report, "recorded", recorded_json(r));
 		json_object_set(report, "what_if", rows);
@@ -518,13 +462,12 @@ play_all(const struct options *o, const struct recording *r,
 int
 replay_run(const struct options *o)
 {
-	struct policy p[1 + WHAT_IFS_MAX] = { { "replayed", -1, -1, -1 } };
+	struct rl_config any = { .vls = 0 };
 	struct recording r;
 	int status = EXIT_UNUSABLE;
-	unsigned int n = 1;
 
-	for (; n <= o->nwhat_ifs; n++)
-		if (policy_read(&p[n], o->what_if[n - 1]) != 0)
+	for (unsigned int i = 0; i < o->nwhat_ifs; i++)
+		if (policy_set(o->what_if[i], &any) != 0)
 			return EXIT_UNUSABLE;
 	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
 	    o->pairs != NULL || o->traffic != 0 || o->max_flits != 0 ||
@@ -537,7 +480,7 @@ replay_run(const struct options *o)
 				 "--duration, --faults and --seeds out\n");
 	if (recording_read(&r, o->replay) == 0) {
 		stop_catch(STOP_AGAIN_KILLS);
-		status = play_all(o, &r, p, n);
+		status = play_all(o, &r);
 	}
 	recording_free(&r);
 	return status;

@@ -21,6 +21,7 @@
  *   shrink.c    a run that fails, in fewer parts
  *   judge.c     runs in processes of their own
  *   replay.c    a recorded run, and what another policy would have lost
+ *   policy.c    what --what-if changes in a fabric file
  *   ablation.c  what loopback, end-to-end retry and duplicate filters are worth
  *   trace.c     captured frames as traffic
  *   flit_trace.c  what each flit met, as text
@@ -225,6 +226,8 @@ int campaign_store(int argc, char **argv);
 int shrink(int argc, char **argv);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
+/** Sets what --what-if says. @return 0; -EINVAL, -ENOMEM, which it says */
+int policy_set(const char *text, struct rl_config *cfg);
 /** @return an exit status */
 int replay_run(const struct options *o);
 

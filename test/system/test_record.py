@@ -381,7 +381,7 @@ def options_that_do_not_go_with_a_replay_are_refused():
         for args, why in (
                 (["--replay", path, "--config", "x"], "of its own"),
                 (["--replay", path, "--load", "1"], "of its own"),
-                (["--what-if", "loopback=none"], "goes with --replay"),
+                (2 * ["--what-if", "loopback=none"], "several with --replay"),
                 (["--replay", path, "--what-if", "loopback=some"],
                  "not understood"),
                 (["--replay", path, "--what-if", "e2e"], "not understood"),

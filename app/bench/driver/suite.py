@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is many runs of reflit-sim: suites of reflit-bench, and the ablation.
 
-usage: suite.py PROGRAM FILE
+usage: suite.py PROGRAM FILE [OPTION...]
 
 PROGRAM is reflit-bench or reflit-sim, and reflit-route lies beside it. Standard input
 (JSON) names the suite, options, and what reflit-bench knows of the fabric file.
-Tables go to standard output, the figures to FILE.
+Each OPTION is one of reflit-sim's. Tables go to standard output, the figures to FILE.
 """
 import argparse
 import json
@@ -18,8 +18,8 @@ import virtual
 
 
 def main():
-    program, path = sys.argv[1:]
-    o = argparse.Namespace(**json.load(sys.stdin))
+    program, path, *given = sys.argv[1:]
+    o = argparse.Namespace(given=given, **json.load(sys.stdin.buffer))
     # a suite is the module of its name
     suite = __import__(o.suite)
     out, status = {}, 0

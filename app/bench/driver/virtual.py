@@ -51,7 +51,7 @@ class Rig:
     def __init__(self, program, folder, options):
         self.here = os.path.dirname(program)
         self.folder, self.o = folder, options
-        self.stopped, self.process = False, None
+        self.stopped, self.process, self.said = False, None, ""
         for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(s) != signal.SIG_IGN:
                 signal.signal(s, self.stop)
@@ -65,7 +65,7 @@ class Rig:
     def file(self, name, text):
         """The path of a file with that text."""
         path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as f:
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
             f.write(text)
         return path
 
@@ -78,6 +78,7 @@ class Rig:
             self.process = p
             out, err = p.communicate()
             self.process = None
+        self.said = out
         if p.returncode == 3:
             sys.stdout.write(out)
         if p.returncode not in (0, 1):
