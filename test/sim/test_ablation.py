@@ -71,7 +71,8 @@ with tempfile.TemporaryDirectory() as tmp:
         check("an ablation that cannot begin leaves no report",
               p.returncode == status and not os.path.exists(out), p)
     torus = os.path.join(os.path.dirname(FIGURE1), "torus-4x4.cfg")
-    for words in (("ablation", "--config", torus, "--cuts", "1"),
+    for words in (("ablation", "--config", torus, "--cuts", "1",
+                   "--duration", "20us"),
                   ("--config", torus, "--duration", "20us", "--what-if",
                    "switching=cut-through")):
         p = run(*words)
