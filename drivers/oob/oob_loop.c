@@ -21,6 +21,11 @@
 #define RETRY_NS (200 * RL_NS_PER_MS)
 #define WAIT_MS 100
 /**
+ * etcd answers a watch at once, also if there is nothing to tell. One that has no
+ * answer for so long was lost on its way: it would be silent for ever.
+ */
+#define WATCH_NS (2 * RL_NS_PER_S)
+/**
  * Recipes that stay in the store: for processes that join late, or take over.
  */
 #define RECIPES_KEPT 16u
@@ -80,6 +85,7 @@ begin_watch(struct rl_oob *o)
 	oob_view_end(o);
 	if (oob_http_watch(&o->http, oob_watch_body(key, a.revision + 1)) != 0)
 		fail(o);
+	o->watch_ns = oob_now() + WATCH_NS;
 }
 
 static void
@@ -342,6 +348,8 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		rejoin(o);
 	else if (now_ns >= o->keep_ns)
 		sign_of_life(o);
+	if (!o->http.heard && now_ns >= o->watch_ns)
+		oob_http_watch_end(&o->http);
 	if (o->joined && o->http.watch == NULL)
 		begin_watch(o);
 	if (!o->joined || o->http.watch == NULL)

@@ -87,6 +87,7 @@ struct rl_oob {
 	uint64_t until_ns; /**< the lease is certainly valid until then */
 	uint64_t retry_ns; /**< after a failure: when to retry */
 	uint64_t campaign_ns;
+	uint64_t watch_ns; /**< until then the watch must have an answer */
 	char password[256];
 };
 

@@ -286,6 +286,9 @@ do_request(struct fake_etcd *f, const char *path, const json_t *in,
 	return json_pack("{s:s, s:i}", "error", "not built here", "code", 12);
 }
 
+/* What a watch begins with. */
+#define CREATED "{\"result\":{\"header\":{\"revision\":\"1\"},\"created\":true}}\n"
+
 static void
 begin_watch(struct fake_conn *c, uint64_t from)
 {
@@ -294,6 +297,7 @@ begin_watch(struct fake_conn *c, uint64_t from)
 	c->watches = true;
 	dprintf(c->fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 		       "\r\n");
+	dprintf(c->fd, "%zx\r\n%s\r\n", sizeof(CREATED) - 1, CREATED);
 	for (unsigned int i = 0; i < f->npast; i++)
 		if (f->past[i].revision >= from)
 			dprintf(c->fd, "%zx\r\n%s\n\r\n",
@@ -326,6 +330,8 @@ fake_answer(struct fake_conn *c, const char *path, const char *head,
 
 	if (f->mood == FAKE_CLOSES || f->mood == FAKE_SILENT)
 		return f->mood == FAKE_SILENT;
+	if (f->lost != NULL && strcmp(path, f->lost) == 0)
+		return true;
 	in = json_loads(body, 0, NULL);
 	if (strcmp(path, "/v3/watch") == 0) {
 		begin_watch(c, num(json_object_get(in, "create_request"),

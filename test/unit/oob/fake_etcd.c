@@ -167,6 +167,14 @@ fake_refuse(struct fake_etcd *f, const char *path)
 	pthread_mutex_unlock(&f->lock);
 }
 
+void
+fake_lose(struct fake_etcd *f, const char *path)
+{
+	pthread_mutex_lock(&f->lock);
+	f->lost = path;
+	pthread_mutex_unlock(&f->lock);
+}
+
 unsigned int
 fake_leases(struct fake_etcd *f)
 {

@@ -49,6 +49,9 @@ void fake_mood(struct fake_etcd *f, enum fake_mood mood);
 /** Requests of @p path fail as with FAKE_ERRS, until it is NULL. */
 void fake_refuse(struct fake_etcd *f, const char *path);
 
+/** Requests of @p path are taken and never answered, until it is NULL. */
+void fake_lose(struct fake_etcd *f, const char *path);
+
 /** @return number of leases that have not ended */
 unsigned int fake_leases(struct fake_etcd *f);
 

@@ -51,6 +51,7 @@ struct fake_etcd {
 	uint64_t leases;
 	bool dead[LEASES_MAX]; /* leases that have ended */
 	const char *refused;   /* a path whose requests fail, or NULL */
+	const char *lost;      /* one whose requests have no answer, or NULL */
 	unsigned int requests;
 	struct fake_kv kv[KEYS_MAX];
 	struct fake_past past[PAST_MAX];

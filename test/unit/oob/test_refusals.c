@@ -104,6 +104,24 @@ an_etcd_that_says_nothing_is_away(void **state)
 	assert_non_null(strstr(info(p, 0).why, "time"));
 	fake_mood(p->etcd, FAKE_WELL);
 	UNTIL(p, etcd_is_back);
+	check_speaks(p);
+	pair_close(p);
+}
+
+/* One that a proxy took and lost would be silent for ever. */
+static void
+a_watch_without_an_answer_is_begun_again(void **state)
+{
+	struct pair *p = pair_open(2);
+
+	(void)state;
+	UNTIL(p, settled);
+	fake_lose(p->etcd, "/v3/watch");
+	fake_cut_watches(p->etcd);
+	usleep(300000); /* in which they begin again, in vain */
+	assert_int_equal(fake_watches(p->etcd), 0);
+	fake_lose(p->etcd, NULL);
+	check_speaks(p);
 	pair_close(p);
 }
 
@@ -260,6 +278,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_etcd_that_answers_with_errors_is_away),
 		cmocka_unit_test(an_etcd_that_says_nothing_is_away),
+		cmocka_unit_test(a_watch_without_an_answer_is_begun_again),
 		cmocka_unit_test(
 			what_a_channel_says_of_itself_changes_under_its_lock),
 		cmocka_unit_test(a_token_that_is_refused_is_renewed),
