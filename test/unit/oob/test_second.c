@@ -24,6 +24,7 @@
 	X(keep_ns) /* times to do things, which the test's pause delays */     \
 	X(retry_ns)                                                            \
 	X(campaign_ns)                                                         \
+	X(watch_ns)                                                            \
 	X(tail) /* to its own head: asserted */                                \
 	X(up)	/* compared by their lengths: rooms grow */                    \
 	X(down)                                                                \
