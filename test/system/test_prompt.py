@@ -277,8 +277,8 @@ def faults_are_told_by_what_they_are():
     text = ("wait up\ninject ber s0-s1#0 s0 1e-6\ninject delay s0-s1#0 s0 2ms\n"
             "inject ber s0-s1#0 s1 1e-6 propagate 0.5 lanes 4\n"
             "inject loss s0-s1#0 s1 0.02\nlink s0-s1#1 down after 9999 from "
-            "s1\nwait 20ms\nshow faults\nlink s0-s1#0 up\n"
-            "link s0-s1#1 up\nlink s0-s1#1 one-way s0\nwait 20ms\n"
+            "s1\nshow faults\nlink s0-s1#0 up\nlink s0-s1#1 up\n"
+            "link s0-s1#1 one-way s0\nwait cut s0-s1#1\n"
             "show faults\nquit\n")
     with Box() as box:
         run = box.run(commands=text).check(0)
