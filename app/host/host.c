@@ -222,9 +222,9 @@ open_wires(struct host *h, char *err)
 }
 
 /*
- * A round over many devices. Where others take the CPU for longer a window shrinks
- * and is back in a few round trips; if that were counted in here, an incast would
- * queue more flits than caches hold (docs/notes/load.md).
+ * How late a round over many devices makes an answer. It leaves out what others
+ * take of the CPU: windows shrink then, and grow back in a few round trips. With
+ * milliseconds an incast queues more flits than caches hold (docs/notes/load.md).
  */
 #define JITTER_NS (200 * RL_NS_PER_US)
 

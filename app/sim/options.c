@@ -439,6 +439,16 @@ options_check(const struct options *o, enum option_of command)
 		  "FILE" },
 		{ o->replay != NULL, OF_REPLAY,
 		  "--replay FILE goes with no command" },
+		{ o->config != NULL || o->faults != NULL || o->pcap != NULL ||
+			  o->pairs != NULL || o->traffic != 0 ||
+			  o->max_flits != 0 || o->classes != 1 ||
+			  o->seeds != 0 || o->packets != 0 ||
+			  o->duration_ns != 0 || o->load > 0 ||
+			  o->requests > 0, ~(unsigned int)OF_REPLAY,
+		  "--replay has fabric, traffic and faults of its own: leave "
+		  "--config, --traffic, --load, --packet-flits, --classes, "
+		  "--requests, --packets, --duration, --faults and --seeds "
+		  "out" },
 	};
 
 	for (size_t i = 0; i < RL_ARRAY_SIZE(all); i++)

@@ -469,15 +469,6 @@ replay_run(const struct options *o)
 	for (unsigned int i = 0; i < o->nwhat_ifs; i++)
 		if (policy_set(o->what_if[i], &any) != 0)
 			return EXIT_UNUSABLE;
-	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
-	    o->pairs != NULL || o->traffic != 0 || o->max_flits != 0 ||
-	    o->classes != 1 || o->seeds != 0 || o->packets != 0 ||
-	    o->duration_ns != 0 || o->load > 0 || o->requests > 0)
-		return say_error(EXIT_UNUSABLE, "reflit-sim: --replay has "
-				 "fabric, traffic and faults of its own: leave "
-				 "--config, --traffic, --load, --packet-flits, "
-				 "--classes, --requests, --packets, "
-				 "--duration, --faults and --seeds out\n");
 	if (recording_read(&r, o->replay) == 0) {
 		stop_catch(STOP_AGAIN_KILLS);
 		status = play_all(o, &r);

@@ -246,6 +246,7 @@ def measure(rig, out):
         sys.stderr.write("%s\n" % e)  # as reflit-sim says it
         raise Ended(e.status) from None
     out.update({"csv": "".join(",".join(line) + "\n" for line in a.csv),
-                "cuts": 0 if rig.o.faults else rig.o.cuts, "seed": rig.o.seed, "rows": a.rows})
+                "cuts": 0 if rig.o.faults else rig.o.cuts,
+                "seed": rig.o.seed, "rows": a.rows})
     if not a.kept:
         raise Ended(1)
