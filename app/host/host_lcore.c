@@ -20,9 +20,9 @@
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
 /*
- * After so long its naps may be so long, for waking up is most of what an idle
- * fabric costs. But keepalives are sent, and frames of other lcores acknowledged, in
- * time: a nap is at most this part of a link's timers.
+ * An idle fabric mostly costs wake-ups. So an lcore that has been idle for
+ * LONG_IDLE_NS naps LONG_NAP_NS at a time, but at most this part of a link's timers:
+ * keepalives are sent, and frames of other lcores acknowledged, in time.
  */
 #define LONG_IDLE_NS (250 * RL_NS_PER_MS)
 #define LONG_NAP_NS (400 * RL_NS_PER_US)
