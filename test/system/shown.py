@@ -45,7 +45,7 @@ class Shown:
     """A fabric and a page that shows it."""
 
     def __init__(self, box, config=FIGURE1, view=("--allow-orders",),
-                 reflit=("--allow-orders",)):
+                 reflit=("--load", "0.001", "--allow-orders"), eal=()):
         self.box = box
         run = box.path("run")
         os.mkdir(run)
@@ -55,8 +55,8 @@ class Shown:
                                    "dpdk_telemetry.v2")
         env = dict(os.environ, XDG_RUNTIME_DIR=run)
         self.reflit = subprocess.Popen(
-            [REFLIT, "--file-prefix=" + self.prefix, "--", "--config",
-             box.write("fabric.cfg", config), "--load", "0.001", "--json",
+            [REFLIT, "--file-prefix=" + self.prefix, *eal, "--", "--config",
+             box.write("fabric.cfg", config), "--json",
              box.path("report.json"), *reflit], cwd=ROOT, env=env,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.programs = [self.reflit]

@@ -165,7 +165,7 @@ def orders_need_permission_the_page_and_one_line():
         status, answer = show.order("link s0-s1#0 down")
         assert status == 403 and "--allow-orders" in answer["error"]
         assert show.end()["failovers"] == []
-    with Box() as box, Shown(box, reflit=()) as show:
+    with Box() as box, Shown(box, reflit=("--load", "0.001")) as show:
         status, answer = show.order("link s0-s1#0 down")
         assert status == 200 and answer["result"] < 0
         assert show.end()["failovers"] == []
