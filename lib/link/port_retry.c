@@ -271,18 +271,24 @@ port_retry_ask_due(const struct rl_port *port, uint64_t now_ns)
 	       rl_replay_outstanding(&t->replay) != 0;
 }
 
+#define ASK_SLOW_NS (10 * RL_NS_PER_MS)
+
 /*
  * The interval doubles from one timer up to the longest round trip: a single late
- * frame may have made that long, and an ask costs no more than a frame.
+ * frame may have made that long, and an ask costs no more than a frame. On a
+ * slow wire that is often, and where errors take asks and answers, too, an ill
+ * link would be found late: there it ends at ASK_SLOW_NS.
  */
 static uint64_t
 ask_interval(const struct rl_port *port)
 {
 	const uint64_t timer_ns = port->rtt.timer_ns;
 	const uint32_t asks = rl_min_u32(port->retry.asks, 16);
+	uint64_t most_ns = port_rtt_longest(port);
 
-	return rl_max_u64(timer_ns, rl_min_u64(port_rtt_longest(port),
-					       timer_ns << asks));
+	if (port->p.cfg->slow_wire)
+		most_ns = rl_min_u64(most_ns, ASK_SLOW_NS);
+	return rl_max_u64(timer_ns, rl_min_u64(most_ns, timer_ns << asks));
 }
 
 void

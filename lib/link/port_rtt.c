@@ -7,12 +7,11 @@
  * the peer's leisure. The timer is Slingshot's rule: three round trips and a
  * margin, plus the delay the peer may take over a lone ACK, within limits.
  *
- * When the timer expires, the peer is asked what has come (port_retry.c). A slow
- * wire, one that a kernel serves, has round trips of microseconds and sometimes
- * one of milliseconds, which the mean does not show. There the timer is at least
- * twice the longest of the last few seconds, to save needless asks. Other wires do
- * without, so that a lost tail need not wait that long. On all wires the longest
- * round trip passes before a missing answer is held against the peer.
+ * When the timer expires, the peer is asked what has come (port_retry.c), which
+ * costs a frame. So the timer follows the mean, and a lost tail waits no longer. A
+ * wire that a kernel serves has round trips of microseconds and sometimes one of
+ * milliseconds, which the mean does not show: the longest of the last few seconds
+ * passes before a missing answer is held against the peer.
  *
  * An echo also tells when, by the clock here, the peer ran. That tells the answer
  * to an ask from the answer to an earlier one.
@@ -43,17 +42,13 @@ static void
 rtt_set_timer(struct rl_port *port)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
-	uint64_t t, peak;
+	uint64_t t;
 
 	if (cfg->replay_timer_ns != 0) {
 		port->rtt.timer_ns = cfg->replay_timer_ns;
 		return;
 	}
-	peak = cfg->slow_wire ? rl_max_u32(port->rtt.peak_ns[0],
-					   port->rtt.peak_ns[1])
-			      : 0;
-	t = rl_max_u64(3 * port->rtt.srtt_ns, 2 * peak) + 500 +
-	    2 * cfg->ack_delay_ns;
+	t = 3 * port->rtt.srtt_ns + 500 + 2 * cfg->ack_delay_ns;
 	t = rl_max_u64(t, cfg->replay_timer_min_ns);
 	/* a timer below the round trip would always expire */
 	port->rtt.timer_ns =

@@ -39,10 +39,8 @@ enum rl_switching { RL_STORE_AND_FORWARD, RL_CUT_THROUGH };
 
 struct rl_link_cfg {
 	bool retry;		  /**< link-level retry; off: RXL hop [LCB-4] */
-	bool slow_wire; /**< a kernel or another process carries frames: the
-			     measured timer is not below twice the longest
-			     round trip of the last seconds. No key: what carries
-			     them says it */
+	bool slow_wire; /**< a kernel or another process carries frames, and may
+			     be late. No key: what carries them says it */
 	enum rl_switching switching;
 	uint32_t window_flits;	  /**< replay buffer, 1..RL_LINK_WINDOW_MAX */
 	uint32_t credits_flits;	  /**< input buffer per VC, 1..32767 */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the replay timer knows of the jitter of a wire [LINK-C12]. */
+/* The replay timer, asks and the jitter of a wire [LINK-C12]. */
 #include "bench.h"
 
 #define TIMER (100 * RL_NS_PER_US)
+#define DARK (100 * RL_NS_PER_MS)
 
 /* Frames stay in the wire until a given time, in order. */
 static enum bench_act
@@ -14,8 +15,6 @@ held_until(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
-/* The timer remembers a delay of a slow wire for some seconds; of other
- * wires it knows only the mean. */
 static void
 open_bench(struct bench *b, bool slow)
 {
@@ -35,38 +34,61 @@ open_bench(struct bench *b, bool slow)
 	bench_run(b, 5 * RL_NS_PER_MS);
 }
 
-static void
-jitter(bool slow)
+/* The answer of a peer is late once, and @p later_ns after that errors take all
+ * asks for @p dark_ns. */
+static uint64_t
+asks_into_the_dark(bool slow, uint64_t later_ns, uint64_t dark_ns,
+		   uint64_t *retrains)
 {
-	uint64_t until_ns;
+	uint64_t until_ns, n;
 	struct bench b;
 
 	open_bench(&b, slow);
 	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns, TIMER);
-	until_ns = b.now_ns + 4 * RL_NS_PER_MS;
+	until_ns = b.now_ns + 40 * RL_NS_PER_MS;
 	b.wire[1].hook = held_until;
 	b.wire[1].ctx = &until_ns;
-	bench_run(&b, 20 * RL_NS_PER_MS);
+	bench_run(&b, 50 * RL_NS_PER_MS);
 	bench_no_rules(&b.wire[1]);
-	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns >
-			 4 * RL_NS_PER_MS, slow);
-	bench_run(&b, 1 * RL_NS_PER_S);
-	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns >
-			 4 * RL_NS_PER_MS, slow);
-	b.now_ns += 9 * RL_NS_PER_S;
+	b.now_ns += later_ns;
 	bench_run(&b, 100 * RL_NS_PER_MS);
 	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns, TIMER);
+	b.wire[0].cut = true;
+	n = COUNTER(&b.end[0], tx_ask);
+	bench_send(&b, 0, 0, 1, 1);
+	bench_run(&b, dark_ns);
+	n = COUNTER(&b.end[0], tx_ask) - n;
+	*retrains = COUNTER(&b.end[0], retrains);
+	b.wire[0].cut = false;
 	bench_settle(&b, 100 * RL_NS_PER_MS);
 	bench_check_delivered(&b);
 	bench_close(&b);
+	return n;
+}
+
+/* At 0.1, 0.2, ... 12.7 ms and then each 10 ms; or at 25.5, 51.1, 91 ms. */
+static void
+an_ask_that_a_slow_wire_lost_is_soon_told_again(void **state)
+{
+	uint64_t retrains;
+
+	(void)state;
+	assert_in_range(asks_into_the_dark(true, 0, DARK, &retrains), 14, 17);
+	assert_int_equal(retrains, 0);
+	assert_in_range(asks_into_the_dark(false, 0, DARK, &retrains), 8, 11);
+	assert_int_equal(retrains, 0);
 }
 
 static void
-the_timer_knows_the_jitter_of_a_slow_wire(void **state)
+a_late_answer_is_forgotten_after_some_seconds(void **state)
 {
+	uint64_t retrains;
+
 	(void)state;
-	jitter(true);
-	jitter(false);
+	asks_into_the_dark(true, 3 * RL_NS_PER_S, 20 * TIMER, &retrains);
+	assert_int_equal(retrains, 0);
+	asks_into_the_dark(true, 9 * RL_NS_PER_S, 20 * TIMER, &retrains);
+	assert_int_not_equal(retrains, 0);
 }
 
 /* A kernel does not run the peer for a while: all waits in its ring. */
@@ -143,8 +165,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE("LINK-C12 the timer knows the jitter of a slow wire",
-		     the_timer_knows_the_jitter_of_a_slow_wire),
+		CASE("[LINK-5] an ask that a slow wire lost is soon told again",
+		     an_ask_that_a_slow_wire_lost_is_soon_told_again),
+		CASE("[LINK-6] a late answer is forgotten after some seconds",
+		     a_late_answer_is_forgotten_after_some_seconds),
 		CASE("[LINK-6] a peer that is not run is sent nothing again",
 		     a_peer_that_is_not_run_is_sent_nothing_again),
 		CASE("LINK-C12 a peer that runs and says nothing is sent all again at once",
