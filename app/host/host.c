@@ -424,6 +424,7 @@ host_start(struct host *h)
 		h->pace[i] = &lc->pace;
 		host_pace_init(&lc->pace, now_ns);
 	}
+	host_unplug_begin(h);
 	if (!h->resil.waits)
 		rl_fabric_start(&h->fabric, now_ns);
 	h->running = true;

@@ -115,13 +115,11 @@ static bool
 wire_leaves(void *ctx, uint64_t now_ns)
 {
 	const struct wire_end *w = ctx;
-	struct rl_phy_eth *phy = host_wires_phy(w->h, w->end);
+	const struct rl_phy_eth *phy = host_wires_phy(w->h, w->end);
 
-	if (!w->u->calls)
-		return host_unplug_device(w->u, &w->d->unplug, now_ns);
-	if (w->u->up_ns == 0) /* nobody has asked the driver yet */
-		rl_phy_eth_carrier(phy, false);
-	return host_unplug_peer(w->u, !rl_phy_eth_is_dark(phy), now_ns);
+	return w->u->calls
+		       ? host_unplug_peer(w->u, !rl_phy_eth_is_dark(phy), now_ns)
+		       : host_unplug_device(w->u, &w->d->unplug, now_ns);
 }
 
 static void
@@ -190,6 +188,14 @@ wire_turn(struct host *h, uint32_t end, struct rl_wire_dev *d)
 				   sizeof(name)));
 	snprintf(without, sizeof(without), "%s is dead", at);
 	host_unplug_turn(h, w.u, &p);
+}
+
+void
+host_unplug_begin(struct host *h)
+{
+	for (uint32_t end = 0; end < 2 * h->p.cfg->nwire; end++)
+		if (h->wire_dev[end].started && h->wire_dev[end].dev.calls)
+			rl_phy_eth_carrier(host_wires_phy(h, end), false);
 }
 
 void

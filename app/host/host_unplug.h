@@ -74,6 +74,13 @@ bool host_unplug_peer(struct host_unplug *u, bool up, uint64_t now_ns);
 bool host_unplug_device(struct host_unplug *u, const struct rl_unplug *device,
 			uint64_t now_ns);
 
+/**
+ * Control thread, before the lcores run. A wire that calls its peer has no carrier
+ * until its driver is asked: to take the carrier from a link that has trained
+ * meanwhile would end it.
+ */
+void host_unplug_begin(struct host *h);
+
 /** Looks after all ends of wires. Call it often, after host_open() and
     before host_wires_carriers(), which asks those that came. */
 void host_unplug_step(struct host *h);
