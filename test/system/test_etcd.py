@@ -433,7 +433,8 @@ def a_process_in_another_pid_namespace_is_never_taken_for_dead():
                 with open("/proc/%d/task/%d/children" % (
                         first.p.pid, first.p.pid), encoding="ascii") as f:
                     inside = ["nsenter", "-t", f.read().split()[0], "-p"]
-                for wrap in (inside + ["-m"] * len(mount), []):
+                # -m alone leads out of a root that is not the namespace's
+                for wrap in (inside + ["-m", "-r", "-w"] * len(mount), []):
                     refused(box, config, "process all runs already",
                             "pid %d" % other.pid, wrap=wrap)
                 assert first.p.poll() is None

@@ -339,7 +339,7 @@ def alarms_of_a_unit_go_to_the_journal_with_fields():
         journal.bind(box.path("journal/socket"))
         journal.setblocking(False)
         # a /run of its own, with this journal
-        there = ("unshare", "-rm", "sh", "-c",
+        there = ("unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c",
                  "mount -t tmpfs none /run && "
                  "mkdir -p /run/systemd/journal && "
                  "mount --bind %s /run/systemd/journal && "

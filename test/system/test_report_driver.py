@@ -84,6 +84,15 @@ def what_dies_or_says_nothing_has_judged_nothing():
             assert "there is no report.py in" in p.stderr, p
 
 
+def state_of(pid):
+    """A letter of proc(5); empty: it is gone, perhaps while we look."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 @case
 def a_signal_ends_what_judges_too():
     for sig in (signal.SIGINT, signal.SIGTERM):
@@ -97,10 +106,7 @@ def a_signal_ends_what_judges_too():
                 assert p.stdout.read() == b""
                 assert p.wait() == -sig, p.returncode
             limit = time.monotonic() + 20
-            while os.path.exists("/proc/%d" % pid):
-                with open("/proc/%d/stat" % pid, encoding="ascii") as f:
-                    if f.read().rsplit(")", 1)[1].split()[0] == "Z":
-                        break
+            while state_of(pid) not in ("", "Z"):
                 assert time.monotonic() < limit
                 time.sleep(0.01)
 
