@@ -258,6 +258,51 @@ def what_was_given_up_openly_is_reported_and_not_lost():
 
 
 @case
+def a_packet_that_is_reported_twice_was_given_up_once():
+    verdict(0, source((5, 10), reported=(8, 8)), sink((5, 15, (3, 4))),
+            reported=1)
+    # it makes up for no other flow's loss
+    lossy = [dict(f, source="e3") for f in (source((5, 10)), sink((5, 14)))]
+    m, _ = judge(1, report("a", [source((5, 10), reported=(8, 8)), lossy[0]]),
+                 report("b", [sink((5, 15, (3, 4))), lossy[1]]))
+    assert m["lost_packets"] == 1 and m["reported_packets"] == 1, m
+    # nor for what died with a process
+    dead = dict(report("b", [sink()]), killed=True)
+    m, _ = judge(0, report("a", [source((5, 1), reported=(5, 5))]), dead)
+    assert m["unproven_packets"] == 0 and m["reported_packets"] == 1, m
+
+
+@case
+def numbers_go_round_more_than_once():
+    """A sink begins a run where the numbers of one have grown by 2^31."""
+    half, rounds = 2**31, 5
+    many = source((5, 0))
+    many["spans"][0].update(packets=rounds * half + 9, digest=digest(12))
+    runs = sink(*((5, 5),) * (rounds + 1))
+    for i, run in enumerate(runs["runs"]):
+        first = 5 + i * half
+        n = half if i < rounds else 9
+        run.update(first=first % 2**32, next=(first + n) % 2**32, packets=n,
+                   digest=digest(2))
+    # what each of them has not got is missing
+    for i in (0, 3, rounds):
+        gap = json.loads(json.dumps(runs))
+        gap["runs"][i]["missing"] = [[3, 5]]
+        verdict(1, many, gap, lost=2)
+        # and may be given up: the number alone does not say in which round
+        gap["runs"][i]["digest"] = digest(0)
+        given_up = 5 + i * half + 3
+        verdict(0, dict(many, reported=[[given_up % 2**32, digest(1)],
+                                        [given_up % 2**32 + 1, digest(1)]]),
+                gap, reported=2)
+    # a run that begins late, before the end of the one before
+    late = json.loads(json.dumps(runs))
+    late["runs"][3]["first"] -= 7
+    late["runs"][2]["next"] = (late["runs"][2]["next"] - 7) % 2**32
+    verdict(0, many, late)
+
+
+@case
 def what_two_sinks_have_came_twice():
     verdict(1, source((5, 10)), sink((5, 15), (7, 9)), duplicated=2,
             corrupted=1)
