@@ -15,6 +15,10 @@ REPORT = os.path.abspath(sys.argv[1])
 sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
 from reflit_test import Box, case, main  # noqa: E402
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(REPORT), "report"))
+import sound  # noqa: E402
+
 COUNTS = ("sent", "delivered", "lost", "duplicated", "reordered", "corrupted",
           "reported")
 
@@ -461,19 +465,69 @@ def what_is_no_count_is_refused_with_file_and_key():
         refused("edge.missed", "0 or more", edge=dict(missed=wrong))
     refused("edge", "an object", edge=3)
     refused("recoveries.epoch", "0 or more", recoveries=[dict(epoch="x")])
+    span, run = source((5, 3))["spans"][0], sink((5, 8))["runs"][0]
     refused("flows.spans.packets", "0 or more", flows=[
-        dict(source((5, 3)), spans=[dict(first=5, packets="3")])])
-    refused("flows.runs.digest", "a text", flows=[
-        dict(sink((5, 8)), runs=[dict(first=5, next=8, digest=7)])])
-    refused("flows.runs.missing", "pairs", flows=[
-        dict(sink((5, 8)), runs=[dict(first=5, next=8, missing=[[1]])])])
-    refused("flows.reported", "pairs", flows=[
-        dict(source((5, 3)), reported=[["x", "1"]])])
+        dict(source(), spans=[dict(span, packets="3")])])
+
+    def refused(key, words, **more):  # as the same program says it, without it
+        why = sound.why_unsound(report("b", **more))
+        assert why.startswith(key + ": ") and words in why, why
+
+    for wrong in (-3, 1.5, True, None):
+        refused("flows.spans.packets", "0 or more", flows=[
+            dict(source(), spans=[dict(span, packets=wrong)])])
+    for wrong in (7, "", "x", "-1", "0x1", " 1", "1" * 17, None):
+        refused("flows.runs.digest", "a digest", flows=[
+            dict(sink(), runs=[dict(run, digest=wrong)])])
+    for wrong in ([[1]], [[1, "x"]], [[1, -1]], [[2, 2]], [[2, 1]], [3],
+                  [[0, 2], [1, 3]], [[2, 3], [0, 1]], [[1, 2**32]], 3, None):
+        refused("flows.runs.missing", "pairs of numbers that grow", flows=[
+            dict(sink(), runs=[dict(run, missing=wrong)])])
+    for wrong in ([["x", "1"]], [[1, "x"]], [[1, 1]], [[2**32, "1"]], [[1]], 3):
+        refused("flows.reported", "pairs", flows=[
+            dict(source((5, 3)), reported=wrong)])
+    for wrong in (2**32, -1, "5", 5.0):
+        refused("flows.runs.next", "below 2^32", flows=[
+            dict(sink(), runs=[dict(run, next=wrong)])])
     refused("processes", "a list", processes="b")
     refused("drained", "true or false", drained=1)
     refused("killed", "true or false", killed="no")
-    refused("flows.end", "a text", flows=[3])
-    refused("flows.end", "a text", flows=[dict(source((5, 3)), end=7)])
+    assert sound.why_unsound(report("b", [source((5, 3)), sink((5, 8))])) == ""
+    for wrong in (3, dict(source((5, 3)), end=7), dict(source(), end="sorce"),
+                  dict(source(), end="sink"), dict(sink(), end="source"),
+                  {"end": "source", "torn": False}):
+        refused("flows", "halves of flows", flows=[wrong])
+
+
+@case
+def what_lacks_a_key_proves_nothing():
+    """One that was renamed, say, is no count of 0."""
+    def without(o, *keys):
+        return {k: v for k, v in o.items() if k not in keys}
+
+    def refused(key, r):
+        assert sound.why_unsound(r).startswith(key + ": "), (key, r)
+
+    _, out = judge(2, report("a"), without(report("b"), "lost_packets"))
+    assert "r1.json: lost_packets: " in out and out.count("\n") == 1, out
+    for key in (*(k + "_packets" for k in COUNTS), "drained", "process",
+                "processes"):
+        refused(key, without(report("b"), key))
+    for flow, part in ((source((5, 3)), "spans"), (sink((5, 8)), "runs")):
+        for key in ("source", "destination"):
+            refused("flows." + key, report("b", [without(flow, key)]))
+        refused("flows", report("b", [without(flow, part)]))
+        for key in flow[part][0]:
+            refused("flows.%s.%s" % (part, key), report("b", [
+                dict(flow, **{part: [without(flow[part][0], key)]})]))
+    # a ledger has fewer
+    dead = without(report("b"), "processes", "drained", "lost_packets")
+    judge(0, report("a"), dict(dead, killed=True))
+
+
+@case
+def a_gap_is_no_longer_than_its_run():
+    verdict(1, source((5, 10)), sink((5, 7, (20, 30))), lost=8)
 
 
 @case

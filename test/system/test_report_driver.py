@@ -19,8 +19,10 @@ from reflit_test import Box, case, main  # noqa: E402
 
 
 def report(process, **more):
-    return dict({"digest": "f00d", "process": process, "processes": [process],
-                 "flows": [], "sent_packets": 0, "drained": True}, **more)
+    return dict({k + "_packets": 0 for k in (
+        "sent", "delivered", "lost", "duplicated", "reordered", "corrupted",
+        "reported")}, digest="f00d", process=process, flows=[], drained=True,
+                **{"processes": [process], **more})
 
 
 @case

@@ -30,8 +30,13 @@ LISTS = ("failovers", "unreachable", "attached", "wires", "alarms")
 
 
 def why_unsound(reports, names):
-    """The first that has a key of another type, and which; "": none has."""
+    """The first that is no report, or has a key of another type, and which; "":
+    none has."""
     for name, r in zip(names, reports):
+        if (not isinstance(r, dict) or not isinstance(r.get("flows"), list) or
+                not isinstance(r.get("digest"), str) or not r["digest"]):
+            return ("%s: is no report of reflit's; give the files of --json" %
+                    name)
         why = sound.why_unsound(r)
         if why:
             return "%s: %s" % (name, why)
@@ -41,9 +46,8 @@ def why_unsound(reports, names):
 def say_absent(reports):
     """Says of processes that the reports name and that left none. @return how
     many those are"""
-    dicts = [r for r in reports if isinstance(r, dict)]
-    named = next((r["processes"] for r in dicts if "processes" in r), [])
-    there = [r.get("process") for r in dicts]
+    named = next((r["processes"] for r in reports if "processes" in r), [])
+    there = [r.get("process") for r in reports]
     absent = [name for name in named if name not in there]
     for name in absent:
         say("process %s has left no report" % name)
@@ -53,10 +57,6 @@ def say_absent(reports):
 def why_not(reports, names):
     """Why these are not reports of one fabric, each given once; "": they are"""
     for name, r in zip(names, reports):
-        if (not isinstance(r, dict) or not isinstance(r.get("flows"), list) or
-                not isinstance(r.get("digest"), str) or not r["digest"]):
-            return ("%s: is no report of reflit's; give the files of --json" %
-                    name)
         if r["digest"] != reports[0]["digest"]:
             return ("%s: is of another fabric than %s; give the reports of one"
                     % (name, names[0]))
