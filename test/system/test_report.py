@@ -433,7 +433,14 @@ def what_is_no_report_of_this_fabric_is_refused():
     with Box() as box:
         good = box.write("good", json.dumps(report("a", processes=["a"])))
         for args, words in ((("/nowhere/x",),
-                             "report: unable to open /nowhere/x: No such"),
+                             "report: /nowhere/x: No such file"),
+                            ((good, box.dir), box.dir + ": Is a directory\n"),
+                            ((good, box.write("none", "")), "none: is empty\n"),
+                            ((box.write("log", "reflit"),),
+                             "log: is no report of reflit's"),
+                            ((box.write("two", json.dumps(report("a"))[:-1] +
+                                        ', "lost_packets": 0}'),),
+                             "two:1: duplicate object key near"),
                             ((box.write("text", "{\n sent 3"),), "text:2: "),
                             ((), "reflit-report: give 1 to 256 reports of "
                              "reflit's; see --help\n"),
@@ -450,6 +457,17 @@ def what_is_no_report_of_this_fabric_is_refused():
                                stdout=full, stderr=subprocess.PIPE, text=True,
                                timeout=60, check=False)
         assert p.returncode == 2 and "could not be written" in p.stderr, p
+
+
+@case
+def a_report_may_come_through_a_pipe():
+    with Box() as box:
+        names = [box.write(n, json.dumps(report(n, sent_packets=k)))
+                 for k, n in ((2, "a"), (3, "b"))]
+        p = subprocess.run(["bash", "-c", "cat $1 | $0 /dev/stdin <(cat $2)",
+                            REPORT, *names], capture_output=True, text=True,
+                           timeout=60, check=False)
+    assert p.returncode == 0 and "sent 5 packets" in p.stdout, p
 
 
 @case
