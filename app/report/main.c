@@ -107,7 +107,7 @@ judge(char *const path[], unsigned int n, const json_t *reports,
 	int status = driver_ask("reflit-report", "report", REPORT_INSTALLED,
 				"report.py", path, (int)n, reports, &merged);
 
-	if (status < 0 || (merged == NULL && status != 2))
+	if (status < 0)
 		status = 2;
 	if (json != NULL && merged != NULL &&
 	    report_save("reflit-report", merged, json) != 0)

@@ -60,6 +60,23 @@ def a_status_is_heard_where_those_of_children_are_ignored():
             assert p.returncode == status, p
 
 
+@case
+def standard_files_that_are_closed_are_no_verdict():
+    with Box() as box:
+        path, out = box.write("r", json.dumps(report("a"))), box.path("out")
+        for closed, status in (("<&-", 0), ("2>&-", 0), (">&-", 2),
+                               ("<&- >&- 2>&-", 2)):
+            p = subprocess.run(
+                ["bash", "-c", "$0 --json $1 $2 " + closed, REPORT, out, path],
+                capture_output=True, text=True, timeout=60, check=False)
+            assert p.returncode == status, (closed, p)
+            assert p.stderr in ("", "reflit-report: standard output could not "
+                                "be written\n"), (closed, p)
+            with open(out, encoding="utf-8") as f:
+                assert json.load(f)["missing_reports"] == 0, closed
+            os.unlink(out)
+
+
 def beside(box, driver):
     """reflit-report with another program in Python beside it, and a file."""
     os.makedirs(box.path("report"))

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Merges the reports of the processes of one fabric, and judges the whole.
 
-usage: report.py PROGRAM FILE NAME...
+usage: report.py PROGRAM REPORTS FILE NAME...
 
-Reads a list of reports (JSON), which came from files of these names, from standard
-input, and writes the merged report to FILE. Exit status as reflit-report's.
+REPORTS is a list of reports (JSON), which came from files of these names. Writes the
+merged report to FILE. Exit status as reflit-report's.
 """
 import json
 import os
@@ -204,9 +204,10 @@ def say(line):
 
 def main():
     sys.setrecursionlimit(4 * DEPTH)
-    reports = json.load(sys.stdin.buffer)
+    with open(sys.argv[2], "rb") as f:
+        reports = json.load(f)
     names = [os.fsencode(name).decode("utf-8", "surrogateescape")
-             for name in sys.argv[3:]]
+             for name in sys.argv[4:]]
     why = why_unsound(reports, names)
     if not why:
         absent = say_absent(reports)
@@ -215,7 +216,7 @@ def main():
         say(why)
         return 2
     status, text, report = judge(reports, absent)
-    with open(sys.argv[2], "w", encoding="utf-8") as f:
+    with open(sys.argv[3], "w", encoding="utf-8") as f:
         json.dump(report, f)
     try:
         sys.stdout.buffer.write(octets(text))
