@@ -85,9 +85,10 @@ def parsed(text):
 
 
 def count_of(o, key):
-    """A whole number of an object; 0 where it has none."""
+    """A whole number of an object; 0 where it has none, or none of 64 bits."""
     v = o.get(key) if isinstance(o, dict) else None
-    return v if isinstance(v, int) and not isinstance(v, bool) else 0
+    return (v if isinstance(v, int) and not isinstance(v, bool) and
+            -1 << 63 <= v < 1 << 64 else 0)
 
 
 class Source:
@@ -227,6 +228,23 @@ class Sources:
         """Asks source i, "/reflit/links,0". One that was silent is not asked
         again for some seconds, but for an order."""
         return self.answer(i, command, limit_s)[0]
+
+    def ask_all(self, command):
+        """Asks all at once, so that those that are silent take no longer than one.
+        @return what each answers, by source; {}: it does not"""
+        def ask(i):
+            try:
+                answers[i] = self.ask(i, command)
+            except NoAnswer:
+                pass
+
+        answers = {i: {} for i in range(MOST) if self.path(i)}
+        threads = [threading.Thread(target=ask, args=(i,)) for i in answers]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return answers
 
     def list(self, i, command):
         """All pages of a list as one object of columns."""
