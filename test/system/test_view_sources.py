@@ -102,6 +102,19 @@ def a_source_that_is_back_is_as_one_that_was_just_found():
 
 
 @case
+def what_no_json_can_hold_is_no_answer():
+    """One of these in the answer of one source would be in that of all."""
+    for good in (b"[1.5]", b"[-1e300]", b'{"a": 0.1e-3}', b"[1e-999]"):
+        assert sources.parsed(good) == json.loads(good)
+    for bad in (b"[1e999]", b"[-1e999]", b'{"a": [1.0e400]}', b"[NaN]",
+                b"[Infinity]", b"[-Infinity]", b"1.5", b'"x"', b"null", b""):
+        try:
+            raise AssertionError(sources.parsed(bad))
+        except sources.NoAnswer:
+            pass
+
+
+@case
 def all_are_asked_at_once():
     """Each answers when all have been asked."""
     with Box() as box:

@@ -5,6 +5,7 @@ thread may ask. Each source has a lock of its own, so a stopped source does not
 block requests to others."""
 import glob
 import json
+import math
 import os
 import socket
 import stat
@@ -69,14 +70,17 @@ def peer_uid(s):
         socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
 
 
-def not_json(text):
-    raise ValueError(text)
+def finite(text):
+    """A number with a fraction, as JSON may have it."""
+    if not math.isfinite(float(text)):
+        raise ValueError(text)
+    return float(text)
 
 
 def parsed(text):
     """@return an object or a list"""
     try:
-        o = json.loads(text.decode(), parse_constant=not_json)
+        o = json.loads(text.decode(), parse_constant=finite, parse_float=finite)
     except (ValueError, RecursionError):
         raise NoAnswer from None
     if not isinstance(o, (dict, list)):
