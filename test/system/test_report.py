@@ -347,6 +347,12 @@ def what_died_with_a_process_is_accounted_for_if_all_its_ledgers_are_there():
     dead = dict(report("a", [source((5, 10))]), killed=True)
     m, _ = judge(0, dead, report("b", [sink((5, 12))]))
     assert m["unproven_packets"] == 3 and m["unaccounted_packets"] == 0, m
+    # which is not known if its sink is in no file: a ledger names no others
+    ledger = {k: v for k, v in dead.items() if k != "processes"}
+    m, _ = judge(1, ledger)
+    assert m["unaccounted_packets"] == 10 and m["missing_reports"] == 0, m
+    m, _ = judge(0, ledger, dict(report("b"), killed=True))
+    assert m["unproven_packets"] == 10 and m["unaccounted_packets"] == 0, m
     # of a sink that was killed, too: what is behind all that it received,
     # in whatever order its runs stand
     a = report("a", [source((5, 20))])

@@ -172,15 +172,15 @@ class Flows:
             is_killed(r) or process_of(r) != process_of(report)
             for r in self.reports)
 
-    def died_with_one(self, s):
-        """Whether what is unproven of a span died with a process, as its ledger
-        shows. A source begins a span for each life of its sink, so with fewer
-        lives than that given, a ledger is missing."""
-        sinks = self.sinks(s.source)
+    def died_with_one(self, s, process):
+        """Whether what is unproven of a span of that process died with one, as
+        its ledger shows. A source begins a span for each life of its sink, so
+        with fewer lives than that given, a ledger is missing."""
+        sinks = {process_of(r) for r, _ in self.sinks(s.source)}
+        lives = [r for r in self.reports if (
+            process_of(r) in sinks if sinks else process_of(r) != process)]
         if s.torn or (s.killed and s.is_last):
-            return not s.torn
-        lives = [r for r in self.reports if not sinks or
-                 process_of(r) == process_of(sinks[0][0])]
+            return not s.torn and lives != []
         return (any(is_killed(r) for r in lives) and
                 len(lives) >= len(entries(s.source, "spans")))
 
@@ -195,12 +195,12 @@ class Flows:
                     return at
         return None
 
-    def judge_source(self, source, killed, m):
+    def judge_source(self, source, its, m):
         m["flows"] += 1
         spans = entries(source, "spans")
         i = 0
         while i < len(spans):
-            s = Span(source, i, killed)
+            s = Span(source, i, is_killed(its))
             i += 1
             # as far as runs of the sink join them
             while i < len(spans):
@@ -219,7 +219,7 @@ class Flows:
                     s.add_run(run, at, end, is_killed(report))
             s.torn |= not self.sinks(source) and self.missing
             s.judge(m)
-            if not self.died_with_one(s):
+            if not self.died_with_one(s, process_of(its)):
                 m["unaccounted"] += m["unproven"] - unproven
 
     def was_sent(self, sink, run):
@@ -236,7 +236,7 @@ class Flows:
                 m["torn"] += flow.get("torn", False)
                 m["unlisted"] += number(flow, "unlisted")
                 if flow.get("end") == "source":
-                    self.judge_source(flow, is_killed(r), m)
+                    self.judge_source(flow, r, m)
                     continue
                 for run in entries(flow, "runs"):
                     if not self.was_sent(flow, run):
