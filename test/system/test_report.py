@@ -519,6 +519,7 @@ def what_is_no_count_is_refused_with_file_and_key():
     assert sound.why_unsound(report("b", [source((5, 3)), sink((5, 8))])) == ""
     for wrong in (3, dict(source((5, 3)), end=7), dict(source(), end="sorce"),
                   dict(source(), end="sink"), dict(sink(), end="source"),
+                  dict(sink((5, 8)), end="snk"), {"end": None, "torn": True},
                   {"end": "source", "torn": False}):
         refused("flows", "halves of flows", flows=[wrong])
 
