@@ -58,19 +58,15 @@ with tempfile.TemporaryDirectory() as tmp:
          "--config <(cat %s)" % (faults, FIGURE1), SIM], capture_output=True,
         text=True, check=False).stdout)
     check("an ablation reads pipes once", said[0] == said[1], said)
-    given = {"config": FIGURE1, "faults": faults,
-             "traffic": "pcap:" + os.path.join(ROOT, "config", "demo.pcap")}
-    said = [run("ablation", "--duration", "20us", *(
-        w for k, v in given.items() for w in ("--" + k, v))).stdout]
-    for key, path in given.items():  # each once through a pipe
-        kind, colon, path = path.rpartition(":")
-        words = {**given, key: kind + colon + "/dev/stdin"}
-        said += [subprocess.run(
-            ["bash", "-c", "%s $0 \"$@\" %s" % how, SIM, "ablation",
-             "--duration", "20us", *(w for k, v in words.items()
-                                     for w in ("--" + k, v))],
-            capture_output=True, text=True, check=False).stdout
-            for how in (("cat %s |" % path, ""), ("", "< " + path))]
+    pcap = os.path.join(ROOT, "config", "demo.pcap")
+    said = [subprocess.run(
+        ["bash", "-c", "%s $0 ablation --duration 20us --cuts 1 --config %s "
+         "--traffic pcap:%s %s" % how, SIM], capture_output=True, text=True,
+        check=False).stdout
+        for how in (("", FIGURE1, pcap, ""),
+                    ("cat %s |" % FIGURE1, "/dev/stdin", pcap, ""),
+                    ("", "/dev/stdin", pcap, "< " + FIGURE1),
+                    ("cat %s |" % pcap, FIGURE1, "/dev/stdin", ""))]
     check("what an ablation reads comes to it from standard input as it is",
           all(s == said[0] for s in said) and said[0].count("\n") == 13, said)
     p = run("ablation", "--cuts", "1", "--duration", "20us", "--events")
