@@ -3,6 +3,7 @@
 #include "driver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,16 @@
 
 #include "rl_base.h"
 #include "stop_signal.h"
+
+/* Else the next files that are opened are standard ones. */
+static void
+open_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0) /* what is printed fails as before */
+			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY
+								    : O_RDONLY);
+}
 
 char **
 driver_args(const char *who, const char *built, const char *installed,
@@ -29,6 +40,7 @@ driver_args(const char *who, const char *built, const char *installed,
 	char **args = calloc((size_t)room + 5, sizeof(*args));
 	int folder;
 
+	open_standard();
 	if (len < 0 || args == NULL) {
 		fprintf(stderr, "%s: %s\n", who, strerror(errno));
 		free(args);
@@ -80,7 +92,7 @@ wait_for(const char *who, pid_t child)
 }
 
 static int
-run(const char *who, char **args, int in)
+run(const char *who, char **args)
 {
 	pid_t child;
 
@@ -94,8 +106,7 @@ run(const char *who, char **args, int in)
 		/* Ctrl-C reaches it through this process, once */
 		(void)setpgid(0, 0);
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (dup2(in, STDIN_FILENO) >= 0)
-			execvp(args[0], args);
+		execvp(args[0], args);
 		driver_failed(who);
 		_exit(2);
 	}
@@ -108,22 +119,27 @@ driver_ask(const char *who, const char *built, const char *installed,
 	   const char *file, char *const words[], int n_words,
 	   const json_t *question, json_t **answer)
 {
-	const int in = memfd_create("question", MFD_CLOEXEC);
-	const int out = memfd_create("answer", 0);
-	char path[32];
 	int n, status = -1;
-	char **args = driver_args(who, built, installed, file, 1 + n_words,
+	char **args = driver_args(who, built, installed, file, 2 + n_words,
 				  &n);
+	const int in = memfd_create("question", 0);
+	const int out = memfd_create("answer", 0);
+	char question_path[32], answer_path[32];
 
 	*answer = NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	snprintf(question_path, sizeof(question_path), "/proc/self/fd/%d", in);
+	snprintf(answer_path, sizeof(answer_path), "/proc/self/fd/%d", out);
 	if (args != NULL && in >= 0 && out >= 0 &&
-	    json_dumpfd(question, in, 0) == 0 && lseek(in, 0, SEEK_SET) == 0) {
-		args[n] = path;
+	    json_dumpfd(question, in, 0) == 0) {
+		args[n] = question_path;
+		args[n + 1] = answer_path;
 		for (int i = 0; i < n_words; i++)
-			args[n + 1 + i] = words[i];
-		status = run(who, args, in);
+			args[n + 2 + i] = words[i];
+		status = run(who, args);
 		*answer = json_loadfd(out, 0, NULL);
+		/* Python's status of an error is that of a broken promise */
+		if (*answer == NULL && status <= 1)
+			status = -1;
 	} else if (args != NULL) {
 		fprintf(stderr, "%s: %s could not be asked\n", who, file);
 	}

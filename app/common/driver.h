@@ -12,7 +12,8 @@
 
 /**
  * The words that start one: python3 -B FOLDER/FILE, and behind them the path of
- * this program.
+ * this program. Standard files that are closed are opened, as empty ones that take
+ * nothing.
  *
  * @param who        for an error, on standard error
  * @param built      its folder, from that of this program: in the build folder
@@ -29,13 +30,14 @@ char **driver_args(const char *who, const char *built, const char *installed,
 void driver_failed(const char *who);
 
 /**
- * Asks one: it reads @p question (JSON) from its standard input, and writes its
- * answer to the file that its second argument names, behind which the @p n_words
- * @p words follow. What it prints stays where it is. A signal that stop_catch()
- * has caught is sent on to it.
+ * Asks one: it reads @p question (JSON) from the file that its second argument
+ * names, and writes its answer to that which its third names, behind which the
+ * @p n_words @p words follow. Its standard files are those of this program. A
+ * signal that stop_catch() has caught is sent on to it.
  *
  * @param answer  set: for the caller to json_decref(); NULL: there is none
- * @return its exit status; -1: there is none. It has said why
+ * @return its exit status; -1: there is none, or no answer to it. It has said
+ *   why
  */
 int driver_ask(const char *who, const char *built, const char *installed,
 	       const char *file, char *const words[], int n_words,

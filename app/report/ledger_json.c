@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "half_json.h"
 #include "ledger_file.h"
@@ -79,7 +81,8 @@ entries_json(FILE *f, const struct ledger_head *head)
 	struct ledger_entry *e = malloc(LEDGER_ENTRY_BYTES);
 	json_t *o = json_object(), *flows = json_array();
 	uint64_t sent = 0, got = 0, late = 0;
-	bool ok = e != NULL && fseek(f, LEDGER_PAGE, SEEK_SET) == 0;
+	char rest[LEDGER_PAGE - sizeof(*head)];
+	bool ok = e != NULL && fread(rest, sizeof(rest), 1, f) == 1;
 
 	for (uint32_t i = 0; i < head->entries && ok; i++) {
 		ok = fread(e, LEDGER_ENTRY_BYTES, 1, f) == 1 && is_sound(e);
@@ -102,22 +105,36 @@ entries_json(FILE *f, const struct ledger_head *head)
 	return NULL;
 }
 
+/* A process holds a lock on its ledger as long as it lives. */
+static bool
+is_in_use(FILE *f)
+{
+	const bool used = flock(fileno(f), LOCK_SH | LOCK_NB) != 0 &&
+			  errno == EWOULDBLOCK;
+
+	if (!used)
+		(void)flock(fileno(f), LOCK_UN);
+	return used;
+}
+
 json_t *
-ledger_json(const char *path, int *is_one, char *err, size_t len)
+ledger_json(FILE *f, const char *path, int *is_one, char *err, size_t len)
 {
 	struct ledger_head head;
-	FILE *f = fopen(path, "rb");
 	json_t *o = NULL;
 
-	*is_one = f != NULL && fread(&head, sizeof(head), 1, f) == 1 &&
+	*is_one = fread(&head, sizeof(head), 1, f) == 1 &&
 		  memcmp(head.magic, LEDGER_MAGIC, sizeof(head.magic)) == 0;
+	if (*is_one && is_in_use(f)) {
+		snprintf(err, len, "%s: its process runs; give its report when "
+			 "it has ended", path);
+		return NULL;
+	}
 	if (*is_one && head.entry_bytes == LEDGER_ENTRY_BYTES &&
 	    memchr(head.process, '\0', sizeof(head.process)) != NULL)
 		o = entries_json(f, &head);
 	if (*is_one && o == NULL)
 		snprintf(err, len, "%s: is corrupt, or from another build "
 			 "of reflit", path);
-	if (f != NULL)
-		fclose(f);
 	return o;
 }

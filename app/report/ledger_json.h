@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /**
  * @file
@@ -12,12 +13,15 @@
  */
 
 /**
- * Reads a ledger.
+ * Reads a ledger from the beginning of @p f, which may be a pipe. One whose
+ * process runs is refused: what is under way is no loss.
  *
+ * @param path    its name, for errors
  * @param is_one  whether the file is a ledger at all
  * @param err     @p len bytes, one line on failure
  * @return NULL if it is none, or is corrupt
  */
-json_t *ledger_json(const char *path, int *is_one, char *err, size_t len);
+json_t *ledger_json(FILE *f, const char *path, int *is_one, char *err,
+		    size_t len);
 
 #endif /* LEDGER_JSON_H */

@@ -6,7 +6,11 @@
  * own.
  */
 
+#include <errno.h>
+#include <string.h>
+
 #include "driver.h"
+#include "ledger_file.h"
 #include "ledger_json.h"
 #include "opts.h"
 #include "report_file.h"
@@ -46,23 +50,46 @@ static const struct opts program = {
 	.column = 17,
 };
 
+/* A ledger does not begin as JSON does. @return NULL; err: why */
+static json_t *
+read_one(FILE *f, const char *path, int *is_ledger, char *err, size_t len)
+{
+	const int first = getc(f);
+	json_error_t e;
+	json_t *o;
+
+	if (first == EOF) {
+		snprintf(err, len, "%s: %s", path,
+			 ferror(f) ? strerror(errno) : "is empty");
+		return NULL;
+	}
+	ungetc(first, f);
+	if (first == LEDGER_MAGIC[0]) {
+		snprintf(err, len, "%s: is no report of reflit's; give the "
+			 "files of --json", path);
+		return ledger_json(f, path, is_ledger, err, len);
+	}
+	o = json_loadf(f, JSON_REJECT_DUPLICATES, &e);
+	if (o == NULL)
+		snprintf(err, len, "%s:%d: %s", path, e.line, e.text);
+	return o;
+}
+
 /* The report of a process, or what its ledger says if it was killed. */
 static json_t *
 load(const char *path)
 {
 	char err[512] = "";
-	json_error_t e;
-	int is_ledger;
-	json_t *o = ledger_json(path, &is_ledger, err, sizeof(err));
+	int is_ledger = 0;
+	FILE *f = fopen(path, "rb");
+	json_t *o = NULL;
 
-	if (!is_ledger) {
-		o = json_load_file(path, 0, &e);
-		if (o == NULL && e.line < 1)
-			snprintf(err, sizeof(err), "%s", e.text);
-		else if (o == NULL)
-			snprintf(err, sizeof(err), "%s:%d: %s", path, e.line,
-				 e.text);
-	}
+	if (f != NULL)
+		o = read_one(f, path, &is_ledger, err, sizeof(err));
+	else
+		snprintf(err, sizeof(err), "%s: %s", path, strerror(errno));
+	if (f != NULL)
+		fclose(f);
 	if (o == NULL)
 		fprintf(stderr, "reflit-report: %s\n", err);
 	else if (is_ledger)
@@ -80,7 +107,7 @@ judge(char *const path[], unsigned int n, const json_t *reports,
 	int status = driver_ask("reflit-report", "report", REPORT_INSTALLED,
 				"report.py", path, (int)n, reports, &merged);
 
-	if (status < 0 || (merged == NULL && status != 2))
+	if (status < 0)
 		status = 2;
 	if (json != NULL && merged != NULL &&
 	    report_save("reflit-report", merged, json) != 0)

@@ -8,7 +8,7 @@ import os
 import subprocess
 import tempfile
 
-from sim_check import FIGURE1, SIM, check, end, load as report, run
+from sim_check import FIGURE1, ROOT, SIM, check, end, load as report, run
 
 with tempfile.TemporaryDirectory() as tmp:
     out, cut = os.path.join(tmp, "r.json"), os.path.join(tmp, "cut.cfg")
@@ -58,6 +58,17 @@ with tempfile.TemporaryDirectory() as tmp:
          "--config <(cat %s)" % (faults, FIGURE1), SIM], capture_output=True,
         text=True, check=False).stdout)
     check("an ablation reads pipes once", said[0] == said[1], said)
+    pcap = os.path.join(ROOT, "config", "demo.pcap")
+    said = [subprocess.run(
+        ["bash", "-c", "%s $0 ablation --duration 20us --cuts 1 --config %s "
+         "--traffic pcap:%s %s" % how, SIM], capture_output=True, text=True,
+        check=False).stdout
+        for how in (("", FIGURE1, pcap, ""),
+                    ("cat %s |" % FIGURE1, "/dev/stdin", pcap, ""),
+                    ("", "/dev/stdin", pcap, "< " + FIGURE1),
+                    ("cat %s |" % pcap, FIGURE1, "/dev/stdin", ""))]
+    check("what an ablation reads comes to it from standard input as it is",
+          all(s == said[0] for s in said) and said[0].count("\n") == 13, said)
     p = run("ablation", "--cuts", "1", "--duration", "20us", "--events")
     lines = p.stdout.splitlines()
     check("events stand before the row of their run",

@@ -19,8 +19,10 @@ from reflit_test import Box, case, main  # noqa: E402
 
 
 def report(process, **more):
-    return dict({"digest": "f00d", "process": process, "processes": [process],
-                 "flows": [], "sent_packets": 0, "drained": True}, **more)
+    return dict({k + "_packets": 0 for k in (
+        "sent", "delivered", "lost", "duplicated", "reordered", "corrupted",
+        "reported")}, digest="f00d", process=process, flows=[], drained=True,
+                **{"processes": [process], **more})
 
 
 @case
@@ -56,6 +58,23 @@ def a_status_is_heard_where_those_of_children_are_ignored():
                 preexec_fn=lambda: signal.signal(signal.SIGCHLD,
                                                  signal.SIG_IGN))
             assert p.returncode == status, p
+
+
+@case
+def standard_files_that_are_closed_are_no_verdict():
+    with Box() as box:
+        path, out = box.write("r", json.dumps(report("a"))), box.path("out")
+        for closed, status in (("<&-", 0), ("2>&-", 0), (">&-", 2),
+                               ("<&- >&- 2>&-", 2)):
+            p = subprocess.run(
+                ["bash", "-c", "$0 --json $1 $2 " + closed, REPORT, out, path],
+                capture_output=True, text=True, timeout=60, check=False)
+            assert p.returncode == status, (closed, p)
+            assert p.stderr in ("", "reflit-report: standard output could not "
+                                "be written\n"), (closed, p)
+            with open(out, encoding="utf-8") as f:
+                assert json.load(f)["missing_reports"] == 0, closed
+            os.unlink(out)
 
 
 def beside(box, driver):

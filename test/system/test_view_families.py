@@ -120,6 +120,12 @@ class Said:
         v = self.answers[name[8:]]
         return v(arg) if callable(v) else v
 
+    def ask_all(self, command):
+        try:
+            return {0: self.ask(0, command)}
+        except sources.NoAnswer:
+            return {0: {}}
+
     def list(self, i, command):
         try:
             said = self.ask(i, command)
@@ -156,7 +162,8 @@ def each_whole_number_is_a_counter_and_nothing_else():
     lines, _ = told(devices=listed(name=["s0", "e0"], kind=["switch",
                                                             "endpoint"]),
                     switch={"a": 2**63 - 1, "b": -5, "c": True, "d": 1.5,
-                            "e": "7", "f": None, "g": [1]},
+                            "e": "7", "f": None, "g": [1], "a b": 2,
+                            "h\ni": 3, "": 4, "\u00e4": 5},
                     endpoint=lambda name: {"h": 1, "name": name})
     got = [x for x in lines if "_core_" in x or "_endpoint_" in x]
     assert got == [
@@ -165,6 +172,22 @@ def each_whole_number_is_a_counter_and_nothing_else():
         'reflit_core_b_total{device="s0"} 0',
         'reflit_core_b_total{device="e0"} 0',
         'reflit_endpoint_h_total{endpoint="e0"} 1'], got
+
+
+@case
+def what_is_larger_than_a_counter_is_none():
+    """Prometheus would drop a whole scrape for one number."""
+    for n, want in ((2**64 - 1, 2**64 - 1), (2**64, 0), (10**400, 0)):
+        lines, _ = told(fabric={"config": "c", "now_ns": n, "events": n},
+                        ports=listed(name=["s0/1"]), port={
+                            "rx_ok": n, "held_flits": n, "round_trip_ns": n})
+        got = {x.split("{")[0]: x.split()[-1] for x in lines}
+        for name in ("reflit_events_total", "reflit_port_rx_ok_total",
+                     "reflit_port_held_flits"):
+            assert got[name] == str(want), (n, got)
+        for name in ("reflit_uptime_seconds",
+                     "reflit_port_round_trip_seconds"):
+            assert float(got[name]) == float("%.9g" % (want / 1e9)), got
 
 
 @case

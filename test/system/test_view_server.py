@@ -159,6 +159,23 @@ def sources_say_who_they_are_and_whether_they_take_orders():
 
 
 @case
+def sources_are_asked_at_once():
+    """Each answers when both have been asked."""
+    both = threading.Barrier(2)
+
+    def answer(_arg):
+        both.wait(60)
+        return {"links": 3}
+
+    with Box() as box:
+        other = Telemetry(box.path("t"), {"/reflit/fabric": answer})
+        with View("--socket", other.path,
+                  answers={"/reflit/fabric": answer}) as v:
+            assert len(v.ask("/api/sources")[2]) == 2
+        other.stop()
+
+
+@case
 def a_program_that_begins_anew_is_found_again():
     with View() as v:
         assert len(v.ask("/api/sources")[2]) == 1

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.abspath(sys.argv[1]))
 sys.argv[1:] = ["-", "-", sys.argv[2]]  # no program has a part in this
 from played import Telemetry, listed  # noqa: E402
 from reflit_test import Box, case, main  # noqa: E402
+import metrics  # noqa: E402
 import sources  # noqa: E402
 
 IS_TRUSTED = sources.is_trusted
@@ -98,6 +99,43 @@ def a_source_that_is_back_is_as_one_that_was_just_found():
                 p.end()
             s.find()
             assert all(x.path == "" for x in s.all)
+
+
+@case
+def what_no_json_can_hold_is_no_answer():
+    """One of these in the answer of one source would be in that of all."""
+    for good in (b"[1.5]", b"[-1e300]", b'{"a": 0.1e-3}', b"[1e-999]"):
+        assert sources.parsed(good) == json.loads(good)
+    for bad in (b"[1e999]", b"[-1e999]", b'{"a": [1.0e400]}', b"[NaN]",
+                b"[Infinity]", b"[-Infinity]", b"1.5", b'"x"', b"null", b""):
+        try:
+            raise AssertionError(sources.parsed(bad))
+        except sources.NoAnswer:
+            pass
+
+
+@case
+def all_are_asked_at_once():
+    """Each answers when all have been asked."""
+    with Box() as box:
+        together = threading.Barrier(3)
+
+        def answer(_arg):
+            together.wait(60)
+            return {"n": 1}
+
+        tels = [Telemetry(box.path("t%d" % i), {"/reflit/fabric": answer})
+                for i in range(3)]
+        s = sources.Sources([tels[0].path, box.path("none"), tels[1].path,
+                             tels[2].path])
+        some = {"n": 1}
+        assert s.ask_all("/reflit/fabric") == {0: some, 1: {}, 2: some,
+                                               3: some}
+        text = metrics.metrics_text(s)
+        assert [x.split()[-1] for x in text.splitlines()
+                if x.startswith("reflit_source_up")] == ["1", "0", "1", "1"]
+        for t in tels:
+            t.stop()
 
 
 @case

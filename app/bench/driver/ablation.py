@@ -118,8 +118,11 @@ class Ablation:
         """A file that can be read for each row: a pipe is read once."""
         if os.path.isfile(path) or not os.path.exists(path):
             return path
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            return self.rig.file("given-%s" % os.path.basename(path), f.read())
+        copy = os.path.join(self.rig.folder, "given-%d" % len(
+            os.listdir(self.rig.folder)))
+        with open(path, "rb") as given, open(copy, "wb") as f:
+            f.write(given.read())
+        return copy
 
     def faults(self):
         """The same cuts for every row: a link between switches, at any moment."""

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is many runs of reflit-sim: suites of reflit-bench, and the ablation.
 
-usage: suite.py PROGRAM FILE [OPTION...]
+usage: suite.py PROGRAM QUESTION FILE [OPTION...]
 
-PROGRAM is reflit-bench or reflit-sim, and reflit-route lies beside it. Standard input
+PROGRAM is reflit-bench or reflit-sim, and reflit-route lies beside it. QUESTION
 (JSON) names the suite, options, and what reflit-bench knows of the fabric file.
 Each OPTION is one of reflit-sim's. Tables go to standard output, the figures to FILE.
 """
@@ -18,8 +18,9 @@ import virtual
 
 
 def main():
-    program, path, *given = sys.argv[1:]
-    o = argparse.Namespace(given=given, **json.load(sys.stdin.buffer))
+    program, question, path, *given = sys.argv[1:]
+    with open(question, "rb") as f:
+        o = argparse.Namespace(given=given, **json.load(f))
     # a suite is the module of its name
     suite = __import__(o.suite)
     out, status = {}, 0

@@ -57,6 +57,7 @@ class Span:
         self.killed_end = 0  # behind all that killed sinks received
         self.pieces = []  # (from, to) from its first number on
         self.twice = 0  # numbers that several runs have
+        self.reported = {}  # digests of what was given up, and no sink has
         self.got_digest = 0
         self.append(i)
 
@@ -68,19 +69,24 @@ class Span:
         # nothing restarted after it
         self.is_last = i + 1 == len(spans)
 
-    def place(self, run):
-        """Where a run of a sink begins in this span, and where it ends."""
-        at = (number(run, "first") - self.first) % NUMBERS
-        return at, at + (number(run, "next") - number(run, "first")) % NUMBERS
+    def places(self, sink):
+        """Runs that begin in this span, and not in another one or in another
+        sender's life: where each begins in it, and where it ends. Numbers go
+        round: a run begins near the end of the one before it."""
+        low = 0
+        for run in entries(sink, "runs"):
+            first = number(run, "first")
+            at = low + (first - self.first - low) % NUMBERS
+            if 0 <= at < self.packets:
+                end = at + (number(run, "next") - first) % NUMBERS
+                yield run, at, end
+                low = end - NUMBERS // 2
 
-    def add_run(self, run, killed):
-        at, end = self.place(run)
-        if at >= self.packets:
-            return  # of another span, or of another sender's life
+    def add_run(self, run, at, end, killed):
         lo = at
         for gap_from, gap_to in entries(run, "missing"):
-            self.pieces.append((lo, at + gap_from))
-            lo = (at + (gap_to if type(gap_to) is int else 0)) % DIGESTS
+            self.pieces.append((lo, min(at + gap_from, end)))
+            lo = at + gap_to
         self.pieces.append((lo, end))
         if killed:
             self.killed_end = max(self.killed_end, end)
@@ -96,6 +102,11 @@ class Span:
             else:
                 joined.append((lo, hi))
         self.pieces = joined
+        for n, text in entries(self.source, "reported"):
+            at = (n - self.first) % NUMBERS
+            while at < self.packets and (self.has(at) or at in self.reported):
+                at += NUMBERS
+            self.reported[at] = hexed(text)
 
     def has(self, at):
         i = bisect.bisect_right(self.pieces, (at, float("inf"))) - 1
@@ -107,9 +118,7 @@ class Span:
     def given_up(self, limit):
         """Digests of packets below limit that the source gave up and no sink
         has."""
-        at = [((n - self.first) % NUMBERS, hexed(text))
-              for n, text in entries(self.source, "reported")]
-        return [digest for n, digest in at if n < limit and not self.has(n)]
+        return [d for at, d in self.reported.items() if at < limit]
 
     def on_its_way(self):
         """Packets that died with a killed process on their way to or from it:
@@ -163,15 +172,15 @@ class Flows:
             is_killed(r) or process_of(r) != process_of(report)
             for r in self.reports)
 
-    def died_with_one(self, s):
-        """Whether what is unproven of a span died with a process, as its ledger
-        shows. A source begins a span for each life of its sink, so with fewer
-        lives than that given, a ledger is missing."""
-        sinks = self.sinks(s.source)
+    def died_with_one(self, s, process):
+        """Whether what is unproven of a span of that process died with one, as
+        its ledger shows. A source begins a span for each life of its sink, so
+        with fewer lives than that given, a ledger is missing."""
+        sinks = {process_of(r) for r, _ in self.sinks(s.source)}
+        lives = [r for r in self.reports if (
+            process_of(r) in sinks if sinks else process_of(r) != process)]
         if s.torn or (s.killed and s.is_last):
-            return not s.torn
-        lives = [r for r in self.reports if not sinks or
-                 process_of(r) == process_of(sinks[0][0])]
+            return not s.torn and lives != []
         return (any(is_killed(r) for r in lives) and
                 len(lives) >= len(entries(s.source, "spans")))
 
@@ -181,18 +190,17 @@ class Flows:
         new life: a run of the sink that begins in the span before.
         @return where in the span that run begins; None: there is none"""
         for _, flow in self.sinks(s.source):
-            for run in entries(flow, "runs"):
-                at, end = s.place(run)
-                if at < s.packets < end:
+            for _, at, end in s.places(flow):
+                if s.packets < end:
                     return at
         return None
 
-    def judge_source(self, source, killed, m):
+    def judge_source(self, source, its, m):
         m["flows"] += 1
         spans = entries(source, "spans")
         i = 0
         while i < len(spans):
-            s = Span(source, i, killed)
+            s = Span(source, i, is_killed(its))
             i += 1
             # as far as runs of the sink join them
             while i < len(spans):
@@ -207,11 +215,11 @@ class Flows:
             for report, flow in self.sinks(source):
                 s.torn |= flow.get("torn", False)
                 s.silent |= self.stayed_dead(report)
-                for run in entries(flow, "runs"):
-                    s.add_run(run, is_killed(report))
+                for run, at, end in s.places(flow):
+                    s.add_run(run, at, end, is_killed(report))
             s.torn |= not self.sinks(source) and self.missing
             s.judge(m)
-            if not self.died_with_one(s):
+            if not self.died_with_one(s, process_of(its)):
                 m["unaccounted"] += m["unproven"] - unproven
 
     def was_sent(self, sink, run):
@@ -228,7 +236,7 @@ class Flows:
                 m["torn"] += flow.get("torn", False)
                 m["unlisted"] += number(flow, "unlisted")
                 if flow.get("end") == "source":
-                    self.judge_source(flow, is_killed(r), m)
+                    self.judge_source(flow, r, m)
                     continue
                 for run in entries(flow, "runs"):
                     if not self.was_sent(flow, run):

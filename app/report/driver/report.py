@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Merges the reports of the processes of one fabric, and judges the whole.
 
-usage: report.py PROGRAM FILE NAME...
+usage: report.py PROGRAM REPORTS FILE NAME...
 
-Reads a list of reports (JSON), which came from files of these names, from standard
-input, and writes the merged report to FILE. Exit status as reflit-report's.
+REPORTS is a list of reports (JSON), which came from files of these names. Writes the
+merged report to FILE. Exit status as reflit-report's.
 """
 import json
 import os
@@ -30,8 +30,13 @@ LISTS = ("failovers", "unreachable", "attached", "wires", "alarms")
 
 
 def why_unsound(reports, names):
-    """The first that has a key of another type, and which; "": none has."""
+    """The first that is no report, or has a key of another type, and which; "":
+    none has."""
     for name, r in zip(names, reports):
+        if (not isinstance(r, dict) or not isinstance(r.get("flows"), list) or
+                not isinstance(r.get("digest"), str) or not r["digest"]):
+            return ("%s: is no report of reflit's; give the files of --json" %
+                    name)
         why = sound.why_unsound(r)
         if why:
             return "%s: %s" % (name, why)
@@ -41,9 +46,8 @@ def why_unsound(reports, names):
 def say_absent(reports):
     """Says of processes that the reports name and that left none. @return how
     many those are"""
-    dicts = [r for r in reports if isinstance(r, dict)]
-    named = next((r["processes"] for r in dicts if "processes" in r), [])
-    there = [r.get("process") for r in dicts]
+    named = next((r["processes"] for r in reports if "processes" in r), [])
+    there = [r.get("process") for r in reports]
     absent = [name for name in named if name not in there]
     for name in absent:
         say("process %s has left no report" % name)
@@ -53,10 +57,6 @@ def say_absent(reports):
 def why_not(reports, names):
     """Why these are not reports of one fabric, each given once; "": they are"""
     for name, r in zip(names, reports):
-        if (not isinstance(r, dict) or not isinstance(r.get("flows"), list) or
-                not isinstance(r.get("digest"), str) or not r["digest"]):
-            return ("%s: is no report of reflit's; give the files of --json" %
-                    name)
         if r["digest"] != reports[0]["digest"]:
             return ("%s: is of another fabric than %s; give the reports of one"
                     % (name, names[0]))
@@ -204,9 +204,10 @@ def say(line):
 
 def main():
     sys.setrecursionlimit(4 * DEPTH)
-    reports = json.load(sys.stdin.buffer)
+    with open(sys.argv[2], "rb") as f:
+        reports = json.load(f)
     names = [os.fsencode(name).decode("utf-8", "surrogateescape")
-             for name in sys.argv[3:]]
+             for name in sys.argv[4:]]
     why = why_unsound(reports, names)
     if not why:
         absent = say_absent(reports)
@@ -215,7 +216,7 @@ def main():
         say(why)
         return 2
     status, text, report = judge(reports, absent)
-    with open(sys.argv[2], "w", encoding="utf-8") as f:
+    with open(sys.argv[3], "w", encoding="utf-8") as f:
         json.dump(report, f)
     try:
         sys.stdout.buffer.write(octets(text))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All sources as metrics in the OpenMetrics text form [APP-8], as Prometheus
 scrapes them: counters by the names of telemetry, states, alarms, latencies."""
-from sources import COMMAND_BYTES, MOST, NoAnswer, count_of
+import re
+
+from sources import COMMAND_BYTES, NoAnswer, count_of
 
 TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 # bounds of buckets of latencies: 2^10 to 2^33 ns, which histograms keep
@@ -135,12 +137,13 @@ class Scrape:
     def counters(self, prefix, of, answer, labels, but=()):
         """Each whole number of an answer is a counter."""
         for key, v in answer.items() if isinstance(answer, dict) else ():
-            if not isinstance(v, int) or isinstance(v, bool) or key in but:
+            if (not isinstance(v, int) or isinstance(v, bool) or key in but or
+                    not re.fullmatch("[a-zA-Z0-9_]+", key)):
                 continue
             known = SAI.get(key) if prefix == "port" else None
             self.counter("%s_%s" % (prefix, key), "Counter %s of %s%s." % (
                 key, of, "; flits where SAI_PORT_STAT_LLR_%s counts frames" %
-                known if known else ""), max(v, 0), labels)
+                known if known else ""), number(answer, key), labels)
 
     def ports(self):
         for row in self.rows("ports", "name"):
@@ -242,13 +245,9 @@ class Scrape:
             self.gauge("etcd_up", "Whether etcd answers.",
                        number(channel, "answers"))
 
-    def all(self):
+    def all(self, fabric):
         """A source that does not answer has reflit_source_up 0, and no other
         metric."""
-        try:
-            fabric = self.sources.ask(self.i, "/reflit/fabric")
-        except NoAnswer:
-            fabric = {}
         if fabric is None:
             return  # another DPDK program's socket
         is_up = isinstance(fabric, dict) and fabric != {}
@@ -268,8 +267,8 @@ class Scrape:
 def metrics_text(sources):
     families = Families()
     sources.find()
-    for i in range(MOST):
+    for i, fabric in sources.ask_all("/reflit/fabric").items():
         path = sources.path(i)
         if path:
-            Scrape(sources, i, path, families).all()
+            Scrape(sources, i, path, families).all(fabric)
     return families.text()

@@ -5,6 +5,7 @@ thread may ask. Each source has a lock of its own, so a stopped source does not
 block requests to others."""
 import glob
 import json
+import math
 import os
 import socket
 import stat
@@ -69,14 +70,17 @@ def peer_uid(s):
         socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
 
 
-def not_json(text):
-    raise ValueError(text)
+def finite(text):
+    """A number with a fraction, as JSON may have it."""
+    if not math.isfinite(float(text)):
+        raise ValueError(text)
+    return float(text)
 
 
 def parsed(text):
     """@return an object or a list"""
     try:
-        o = json.loads(text.decode(), parse_constant=not_json)
+        o = json.loads(text.decode(), parse_constant=finite, parse_float=finite)
     except (ValueError, RecursionError):
         raise NoAnswer from None
     if not isinstance(o, (dict, list)):
@@ -85,9 +89,10 @@ def parsed(text):
 
 
 def count_of(o, key):
-    """A whole number of an object; 0 where it has none."""
+    """A whole number of an object; 0 where it has none, or none of 64 bits."""
     v = o.get(key) if isinstance(o, dict) else None
-    return v if isinstance(v, int) and not isinstance(v, bool) else 0
+    return (v if isinstance(v, int) and not isinstance(v, bool) and
+            -1 << 63 <= v < 1 << 64 else 0)
 
 
 class Source:
@@ -227,6 +232,23 @@ class Sources:
         """Asks source i, "/reflit/links,0". One that was silent is not asked
         again for some seconds, but for an order."""
         return self.answer(i, command, limit_s)[0]
+
+    def ask_all(self, command):
+        """Asks all at once, so that those that are silent take no longer than one.
+        @return what each answers, by source; {}: it does not"""
+        def ask(i):
+            try:
+                answers[i] = self.ask(i, command)
+            except NoAnswer:
+                pass
+
+        answers = {i: {} for i in range(MOST) if self.path(i)}
+        threads = [threading.Thread(target=ask, args=(i,)) for i in answers]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return answers
 
     def list(self, i, command):
         """All pages of a list as one object of columns."""

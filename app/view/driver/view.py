@@ -170,12 +170,8 @@ class Request(http.server.BaseHTTPRequestHandler):
     def get_sources(self):
         sources, found = self.server.sources, []
         sources.find()
-        for i in range(MOST):
-            try:
-                fabric = sources.ask(i, "/reflit/fabric")
-            except NoAnswer:
-                continue
-            if isinstance(fabric, dict) and sources.path(i):
+        for i, fabric in sources.ask_all("/reflit/fabric").items():
+            if isinstance(fabric, dict) and fabric and sources.path(i):
                 found.append({"source": i, "path": sources.path(i),
                               "fabric": fabric,
                               "orders": self.server.orders != "none"})

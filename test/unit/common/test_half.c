@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -171,11 +172,10 @@ open_ledger(struct ledger *l)
 	half_at(l, 3)->pool.lost = 5;
 }
 
-static json_t *
-read_ledger(struct ledger *l, int *is_one, char *err, size_t len)
+static void
+write_ledger(struct ledger *l)
 {
 	FILE *f = fopen(l->path, "wb");
-	json_t *o;
 
 	assert_non_null(f);
 	assert_int_equal(fwrite(&l->head, sizeof(l->head), 1, f), 1);
@@ -187,7 +187,19 @@ read_ledger(struct ledger *l, int *is_one, char *err, size_t len)
 				 1);
 	}
 	assert_int_equal(fclose(f), 0);
-	o = ledger_json(l->path, is_one, err, len);
+}
+
+static json_t *
+read_ledger(struct ledger *l, int *is_one, char *err, size_t len)
+{
+	json_t *o;
+	FILE *f;
+
+	write_ledger(l);
+	f = fopen(l->path, "rb");
+	assert_non_null(f);
+	o = ledger_json(f, l->path, is_one, err, len);
+	fclose(f);
 	remove(l->path);
 	return o;
 }
@@ -338,8 +350,41 @@ a_ledger_that_is_hurt_is_refused_by_name(void **state)
 	json_decref(read_ledger(&l, &is_one, err, sizeof(err)));
 	assert_true(is_one);
 	close_ledger(&l);
-	assert_null(ledger_json("/nowhere", &is_one, err, sizeof(err)));
-	assert_false(is_one);
+}
+
+static void
+a_ledger_whose_process_runs_is_refused(void **state)
+{
+	char err[256], want[256];
+	struct ledger l;
+	json_t *o;
+	int is_one;
+	FILE *f, *process;
+
+	(void)state;
+	open_ledger(&l);
+	write_ledger(&l);
+	process = fopen(l.path, "rb");
+	f = fopen(l.path, "rb");
+	assert_int_equal(flock(fileno(process), LOCK_EX), 0);
+	assert_null(ledger_json(f, l.path, &is_one, err, sizeof(err)));
+	assert_true(is_one);
+	snprintf(want, sizeof(want),
+		 "%s: its process runs; give its report when it has ended",
+		 l.path);
+	assert_string_equal(err, want);
+	fclose(process);
+	rewind(f);
+	o = ledger_json(f, l.path, &is_one, err, sizeof(err));
+	assert_non_null(o);
+	json_decref(o);
+	/* the name may be used again while it is read */
+	process = fopen(l.path, "rb");
+	assert_int_equal(flock(fileno(process), LOCK_EX | LOCK_NB), 0);
+	fclose(process);
+	fclose(f);
+	remove(l.path);
+	close_ledger(&l);
 }
 
 int
@@ -354,6 +399,7 @@ main(void)
 		cmocka_unit_test(
 			a_ledger_says_what_the_process_would_have_reported),
 		cmocka_unit_test(a_ledger_that_is_hurt_is_refused_by_name),
+		cmocka_unit_test(a_ledger_whose_process_runs_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("half", tests, NULL, NULL);
