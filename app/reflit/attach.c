@@ -170,27 +170,10 @@ attach_longest(const struct rl_netdev *d, uint32_t mtu)
 			: RTE_MIN(d->tx_bytes, mtu + RTE_ETHER_HDR_LEN + 4);
 }
 
-static void
-follow_mtu(struct attach_dev *d, uint64_t now_ns)
-{
-	const uint32_t mtu = rl_netdev_mtu(&d->port);
-
-	d->mtu_due_ns = now_ns + MTU_NS;
-	if (mtu == 0 || mtu == d->mtu)
-		return;
-	if (d->mtu != 0)
-		fprintf(stderr, "reflit: %s: the MTU of %s is %u now\n",
-			d->port.name, d->port.iface, mtu);
-	d->mtu = mtu;
-	atomic_store_explicit(&d->client.p.tx_max,
-			      attach_longest(&d->port, mtu),
-			      memory_order_relaxed);
-}
-
 static int
-check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
+check_mtu(const struct rl_netdev *d, uint32_t mtu, uint32_t max_bytes, char *err,
+	  size_t len)
 {
-	const uint32_t mtu = d->mtu;
 	const uint32_t most = mtu + RTE_ETHER_HDR_LEN + 4;
 
 	if (mtu == 0)
@@ -209,6 +192,27 @@ check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 				"skipped\n",
 			d->name, d->iface, mtu + RTE_ETHER_HDR_LEN, max_bytes);
 	return 0;
+}
+
+static void
+follow_mtu(struct attach_dev *d, uint64_t now_ns)
+{
+	const uint32_t mtu = rl_netdev_mtu(&d->port);
+	char err[HOST_ERR_MAX];
+
+	d->mtu_due_ns = now_ns + MTU_NS;
+	if (mtu == 0 || mtu == d->mtu)
+		return;
+	if (d->mtu != 0)
+		fprintf(stderr, "reflit: %s: the MTU of %s is %u now\n",
+			d->port.name, d->port.iface, mtu);
+	if (d->mtu != 0 && check_mtu(&d->port, mtu, d->client.p.max_bytes, err,
+				     sizeof(err)) != 0)
+		fprintf(stderr, "reflit: %s\n", err);
+	d->mtu = mtu;
+	atomic_store_explicit(&d->client.p.tx_max,
+			      attach_longest(&d->port, mtu),
+			      memory_order_relaxed);
 }
 
 static void
@@ -239,7 +243,7 @@ open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
 	}
 	ret = rl_netdev_check_queues(&d->port, d->cfg->rx_queues, err, len);
 	if (ret == 0)
-		ret = check_mtu(&d->port, max_bytes, err, len);
+		ret = check_mtu(&d->port, d->port.mtu, max_bytes, err, len);
 	if (ret != 0)
 		return ret;
 	frames = rl_netdev_frames(name, d->port.queues) + read_ahead;
