@@ -314,6 +314,8 @@ client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 static unsigned int
 client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 {
+	const uint32_t most =
+		atomic_load_explicit(&c->p.tx_max, memory_order_relaxed);
 	unsigned int n = 0;
 
 	while (c->tx_count < CLIENT_BURST) {
@@ -328,7 +330,7 @@ client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		pkt = rl_ep_recv(ep);
 		if (pkt == NULL)
 			break;
-		if (c->p.tx_max != 0 && rl_ep_len_bytes(pkt) > c->p.tx_max)
+		if (most != 0 && rl_ep_len_bytes(pkt) > most)
 			c->c.tx_too_long++; /* it has no proof entry, so it
 					       counts as lost */
 		else

@@ -40,7 +40,7 @@ struct client_dev_params {
 	bool check;	   /**< frames come from a kernel, see frame_check.h */
 	uint32_t rx_slot;  /**< a frame of this length may be truncated; 0:
 				none */
-	uint32_t tx_max;   /**< longest frame that it can write; 0: any */
+	_Atomic uint32_t tx_max; /**< longest frame that it can write; 0: any */
 	struct rl_flit_cache *cache; /**< of the lcore of the endpoint */
 	uint16_t ep_id;
 	int32_t dst;		  /**< destination endpoint, or -1: see l2 */

@@ -24,6 +24,7 @@
 /* For writing: frames that a driver may keep, and the pool's caches. */
 #define WRITE_FRAMES 1280u
 #define WRITE_SPARE 1024u
+#define MTU_NS (50 * RL_NS_PER_MS)
 
 struct pcap_scan {
 	uint64_t frames;
@@ -158,21 +159,21 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 	return 0;
 }
 
-/* And a VLAN tag. */
-static void
-limit_to_mtu(struct rl_netdev *d)
+/* With a VLAN tag. The kernel drops longer frames of net_af_packet without a
+   word. */
+uint32_t
+attach_longest(const struct rl_netdev *d, uint32_t mtu)
 {
-	if (d->mtu != 0)
-		d->tx_bytes = RTE_MIN(d->tx_bytes,
-				      d->mtu + RTE_ETHER_HDR_LEN + 4);
 	if (rl_driver_is(d->name, "net_memif"))
-		d->tx_bytes = UINT32_MAX; /* in several buffers */
+		return UINT32_MAX; /* in several buffers */
+	return mtu == 0 ? d->tx_bytes
+			: RTE_MIN(d->tx_bytes, mtu + RTE_ETHER_HDR_LEN + 4);
 }
 
 static int
-check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
+check_mtu(const struct rl_netdev *d, uint32_t mtu, uint32_t max_bytes, char *err,
+	  size_t len)
 {
-	const uint32_t mtu = d->mtu;
 	const uint32_t most = mtu + RTE_ETHER_HDR_LEN + 4;
 
 	if (mtu == 0)
@@ -191,6 +192,27 @@ check_mtu(const struct rl_netdev *d, uint32_t max_bytes, char *err, size_t len)
 				"skipped\n",
 			d->name, d->iface, mtu + RTE_ETHER_HDR_LEN, max_bytes);
 	return 0;
+}
+
+static void
+follow_mtu(struct attach_dev *d, uint64_t now_ns)
+{
+	const uint32_t mtu = rl_netdev_mtu(&d->port);
+	char err[HOST_ERR_MAX];
+
+	d->mtu_due_ns = now_ns + MTU_NS;
+	if (mtu == 0 || mtu == d->mtu)
+		return;
+	if (d->mtu != 0)
+		fprintf(stderr, "reflit: %s: the MTU of %s is %u now\n",
+			d->port.name, d->port.iface, mtu);
+	if (d->mtu != 0 && check_mtu(&d->port, mtu, d->client.p.max_bytes, err,
+				     sizeof(err)) != 0)
+		fprintf(stderr, "reflit: %s\n", err);
+	d->mtu = mtu;
+	atomic_store_explicit(&d->client.p.tx_max,
+			      attach_longest(&d->port, mtu),
+			      memory_order_relaxed);
 }
 
 static void
@@ -219,10 +241,9 @@ open_port(struct attach_dev *d, uint32_t max_bytes, uint32_t read_ahead,
 		(void)rl_netdev_missing(name, err, len);
 		return ret;
 	}
-	limit_to_mtu(&d->port);
 	ret = rl_netdev_check_queues(&d->port, d->cfg->rx_queues, err, len);
 	if (ret == 0)
-		ret = check_mtu(&d->port, max_bytes, err, len);
+		ret = check_mtu(&d->port, d->port.mtu, max_bytes, err, len);
 	if (ret != 0)
 		return ret;
 	frames = rl_netdev_frames(name, d->port.queues) + read_ahead;
@@ -497,7 +518,7 @@ peer_take_back(void *ctx, char *err, size_t len)
 	if (ret != 0)
 		return ret;
 	watch_iface(d);
-	limit_to_mtu(&d->port);
+	follow_mtu(d, 0);
 	d->open = true;
 	client_dev_back(&d->client, d->port.port_id);
 	return 0;
@@ -523,6 +544,8 @@ attach_peers(struct attach *a, struct host *h)
 
 		if (!d->port.calls && !d->iface.watched)
 			continue;
+		if (d->open && host_now(h) >= d->mtu_due_ns)
+			follow_mtu(d, host_now(h));
 		d->unplug.calls = d->port.calls;
 		snprintf(at, sizeof(at), "endpoint %s", d->cfg->endpoint);
 		snprintf(without, sizeof(without), "%s has no client", at);

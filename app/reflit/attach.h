@@ -24,6 +24,8 @@ struct attach_dev {
 	struct host_unplug unplug; /**< of a port that calls its peer, or that
 					may lose its interface */
 	struct rl_unplug iface;
+	uint32_t mtu;		/**< of its interface; 0: not known */
+	uint64_t mtu_due_ns;	/**< when to ask again */
 	struct rl_l2 *l2;	/**< of a port on a network, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;
@@ -73,6 +75,9 @@ int attach_open(struct attach *a, const struct rl_config *cfg, int process,
  * Control thread, after host_open(). Makes the ports clients. @return as above
  */
 int attach_connect(struct attach *a, struct host *h, char *err);
+
+/** Any thread. The longest frame that a port writes at an MTU; 0: not known. */
+uint32_t attach_longest(const struct rl_netdev *d, uint32_t mtu);
 
 /** Control thread. The attached port of an endpoint, or NULL. */
 struct attach_dev *attach_find(struct attach *a, uint32_t dev);

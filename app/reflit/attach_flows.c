@@ -180,7 +180,7 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 		.pool = a->pool,
 		.check = d->port.live,
 		.rx_slot = d->port.rx_bytes,
-		.tx_max = d->port.tx_bytes,
+		.tx_max = attach_longest(&d->port, d->port.mtu),
 		.cache = cache_of(h, d->dev),
 		.ep_id = t->dev[d->dev].ep_id,
 		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,

@@ -47,6 +47,11 @@ read_fabric(struct app *app)
 
 	if (ret != 0)
 		return say_error(EXIT_UNUSABLE, "%s\n", err);
+	/* cables are checked before there is an etcd, or a client */
+	if (app->opt.check_cabling) {
+		app->cfg.controller.mode = RL_RESIL_OFF;
+		app->cfg.nattach = 0;
+	}
 	busy_begin("computing the tables", app->opt.progress);
 	ret = rl_route_setup(&app->cfg.topo, app->cfg.engine,
 			     app->cfg.vls < app->cfg.link.vcs

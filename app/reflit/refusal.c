@@ -61,11 +61,13 @@ fabric_text(const struct host *h, const struct rl_refused *r,
 	rl_config_digest_diff(rl_config_digest(h->p.cfg), r->digest, parts,
 			      sizeof(parts));
 	if (r->peer.link == 0)
-		snprintf(buf, REFUSAL_TEXT_MAX, "the other end has another %s",
+		snprintf(buf, REFUSAL_TEXT_MAX,
+			 "the fabric file of the other end differs in %s",
 			 parts);
 	else
 		snprintf(buf, REFUSAL_TEXT_MAX,
-			 "the other end has another %s; here is its %s", parts,
+			 "the fabric file of the other end differs in %s; here "
+			 "is its %s", parts,
 			 place_name(h->fabric.topo, &r->peer, false, who));
 }
 

@@ -435,6 +435,9 @@ report_print(const struct app *app)
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);
+	if (app->cfg.nprocess > 1)
+		printf("reflit-report tells what became of packets between "
+		       "processes\n");
 	if (app->attach.ndev != 0)
 		printf("not taken at the edge %" PRIu64 ": refused %" PRIu64
 		       ", missed %" PRIu64 ", cut %" PRIu64 ", oversize %"

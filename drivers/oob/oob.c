@@ -51,6 +51,8 @@ free_all(struct rl_oob *o)
 	free(o->up.msg);
 	free(o->down.msg);
 	free(o->store);
+	for (uint32_t i = 0; i < OOB_RECIPES; i++)
+		free(o->kept[i].text);
 	free(o);
 }
 

@@ -25,10 +25,6 @@
  * answer for so long was lost on its way: it would be silent for ever.
  */
 #define WATCH_NS (2 * RL_NS_PER_S)
-/**
- * Recipes that stay in the store: for processes that join late, or take over.
- */
-#define RECIPES_KEPT 16u
 
 static void
 fail(struct rl_oob *o)
@@ -254,20 +250,57 @@ put_down(struct rl_oob *o, struct oob_txn *t, const struct rl_resil_msg *m,
 	free(text);
 }
 
+static const char *
+recipe_key(const struct rl_oob *o, char *buf, uint32_t epoch)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%010" PRIu32, epoch);
+	return oob_key(o, buf, "tables/", name);
+}
+
 static void
 put_recipe(struct rl_oob *o, struct oob_txn *t, const char *text,
 	   uint32_t epoch)
 {
-	char from[OOB_KEY_MAX], to[OOB_KEY_MAX], name[16];
+	char from[OOB_KEY_MAX], to[OOB_KEY_MAX];
 
-	if (epoch > RECIPES_KEPT) {
-		snprintf(name, sizeof(name), "%010" PRIu32,
-			 epoch - RECIPES_KEPT);
-		oob_key(o, from, "tables/", "");
-		oob_txn_delete_range(t, from, oob_key(o, to, "tables/", name));
+	if (epoch > OOB_RECIPES)
+		oob_txn_delete_range(t, oob_key(o, from, "tables/", ""),
+				     recipe_key(o, to, epoch - OOB_RECIPES));
+	oob_txn_put(t, recipe_key(o, from, epoch), text, 0);
+}
+
+/*
+ * Recipes that the store had, and has no more: it lost its data, or a process
+ * that started took ours for that of a fabric before. Devices have tables of
+ * them, so one that begins anew must find them.
+ */
+static bool
+put_back(struct rl_oob *o)
+{
+	char key[OOB_KEY_MAX];
+
+	for (uint32_t i = 0; i < OOB_RECIPES; i++) {
+		struct oob_kept *k = &o->kept[i];
+		struct oob_answer a;
+		struct oob_txn t;
+
+		if (k->text == NULL || k->there)
+			continue;
+		oob_txn_begin(&t);
+		oob_txn_if_created(&t, oob_key(o, key, "members/",
+					       o->p.name[o->p.process]),
+				   o->member_rev);
+		oob_txn_if_created(&t, recipe_key(o, key, k->epoch), 0);
+		oob_txn_put(&t, key, k->text, 0);
+		if (oob_ask_txn(o, &t, &a) != 0) {
+			fail(o);
+			return false;
+		}
+		k->there = true; /* another process may have been faster */
 	}
-	snprintf(name, sizeof(name), "%010" PRIu32, epoch);
-	oob_txn_put(t, oob_key(o, from, "tables/", name), text, 0);
+	return true;
 }
 
 /* Messages of the controller, and its recipe, if it still is the controller. */
@@ -352,7 +385,7 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		oob_http_watch_end(&o->http);
 	if (o->joined && o->http.watch == NULL)
 		begin_watch(o);
-	if (!o->joined || o->http.watch == NULL)
+	if (!o->joined || o->http.watch == NULL || !put_back(o))
 		return;
 	if (o->evict_rev != 0)
 		evict_office(o);

@@ -28,10 +28,21 @@
 /** Messages that wait to be written, or read; more are dropped. */
 #define OOB_OUT_MAX 16384u
 #define OOB_IN_MAX 65536u
+/**
+ * Recipes that stay in the store: for processes that join late, or take over.
+ */
+#define OOB_RECIPES 16u
 
 struct oob_item {
 	struct oob_item *next;
 	struct rl_oob_event ev;
+};
+
+/** A recipe as the store has it, or had it before it lost its data. */
+struct oob_kept {
+	char *text; /**< NULL: none */
+	uint32_t epoch;
+	bool there; /**< in the store */
 };
 
 struct oob_out {
@@ -73,6 +84,7 @@ struct rl_oob {
 	bool others;	      /* were there at our start: constant */
 	bool joined;
 	bool lost_watch;
+	struct oob_kept kept[OOB_RECIPES]; /* of an epoch, modulo that */
 	bool ranging;	   /* between oob_view_begin() and _end() */
 	char *ranged_office; /* its value in the range; NULL: none */
 	uint64_t ranged_rev;

@@ -138,6 +138,19 @@ on_office(struct rl_oob *o, const struct oob_kv *kv)
 	note_office(o, of.process, ours);
 }
 
+/* The store has the recipe of an epoch: put it back if it loses it. */
+static void
+keep(struct rl_oob *o, uint32_t epoch, const struct oob_kv *kv)
+{
+	struct oob_kept *k = &o->kept[epoch % OOB_RECIPES];
+
+	if (k->text != NULL && k->epoch > epoch)
+		return;
+	free(k->text);
+	*k = (struct oob_kept){ .text = strndup(kv->value, kv->len),
+				.epoch = epoch, .there = true };
+}
+
 static void
 on_tables(struct rl_oob *o, const struct oob_kv *kv)
 {
@@ -154,6 +167,7 @@ on_tables(struct rl_oob *o, const struct oob_kv *kv)
 		return;
 	}
 	ev.epoch = ev.recipe->r.epoch;
+	keep(o, ev.epoch, kv);
 	/* our own write comes back: the store has it */
 	pthread_mutex_lock(&o->lock);
 	if (o->mine && o->stored_epoch == ev.epoch)
@@ -214,6 +228,8 @@ void
 oob_view_begin(struct rl_oob *o)
 {
 	o->ranging = true;
+	for (uint32_t i = 0; i < OOB_RECIPES; i++)
+		o->kept[i].there = false;
 	pthread_mutex_lock(&o->lock);
 	o->info.members = 0;
 	pthread_mutex_unlock(&o->lock);

@@ -19,7 +19,8 @@
  * and `tables` if the controller still has the office. So a deposed controller
  * that does not know it yet can order nothing. All processes watch all keys, in
  * the order of their revisions: a process that learns that it has the office
- * has seen all writes of its predecessor.
+ * has seen all writes of its predecessor. A member puts back a recipe that it has
+ * read, if the store has none of that epoch any more.
  *
  * Messages may be lost, as lib/resil expects: unwritten ones are dropped, and
  * their senders repeat them.

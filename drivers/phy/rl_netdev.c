@@ -127,24 +127,23 @@ iface_ask(const char *iface, unsigned long what, struct ifreq *r)
 	return ret;
 }
 
-/* The MTU of a kernel interface; 0: not known. */
-static uint32_t
-iface_mtu(const char *iface)
+/* The same, by the name that its interface has now. */
+static int
+ask_now(const struct rl_netdev *d, unsigned long what, struct ifreq *r)
 {
-	struct ifreq r = { 0 };
+	char name[IF_NAMESIZE];
 
-	return iface_ask(iface, SIOCGIFMTU, &r) == 0 ? (uint32_t)r.ifr_mtu : 0;
+	return if_indextoname(d->ifindex, name) != NULL
+		       ? iface_ask(name, what, r) : -ENODEV;
 }
 
-/* Flags of a kernel interface. @return 0 or -errno */
-static int
-iface_flags(const char *iface, short *flags)
+uint32_t
+rl_netdev_mtu(const struct rl_netdev *d)
 {
 	struct ifreq r = { 0 };
-	const int ret = iface_ask(iface, SIOCGIFFLAGS, &r);
 
-	*flags = r.ifr_flags;
-	return ret;
+	return d->live && ask_now(d, SIOCGIFMTU, &r) == 0 ? (uint32_t)r.ifr_mtu
+							  : 0;
 }
 
 /* Queues over which a kernel interface spreads received frames. */
@@ -185,35 +184,48 @@ rl_netdev_queues(const char *vdev)
 static const char *
 trouble(const struct rl_netdev *d)
 {
-	short flags = 0;
+	struct ifreq r = { 0 };
 
 	if (d->iface[0] == '\0')
 		return "";
-	if (iface_flags(d->iface, &flags) == -ENODEV)
+	if (ask_now(d, SIOCGIFFLAGS, &r) == -ENODEV)
 		return "; there is no such interface";
 	if (!rl_iface_may(CAP_NET_RAW))
 		return "; this needs root, or CAP_NET_RAW, CAP_NET_ADMIN and "
 		       "CAP_BPF";
-	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
+	return r.ifr_flags & IFF_UP ? "" : "; it is down: ip link set up";
 }
 
 /* An interface that was already promiscuous stays so at the end. */
 static void
 take_all(struct rl_netdev *d)
 {
-	short flags = 0;
+	struct ifreq r = { 0 };
 
-	if (d->iface[0] != '\0' && iface_flags(d->iface, &flags) == 0 &&
-	    (flags & IFF_PROMISC) != 0)
+	if (ask_now(d, SIOCGIFFLAGS, &r) == 0 && r.ifr_flags & IFF_PROMISC)
 		return;
 	d->promiscuous = rte_eth_promiscuous_enable(d->port_id) == 0;
+}
+
+/* Drivers call an interface by the name that it had. */
+static void
+take_own(struct rl_netdev *d)
+{
+	struct ifreq r = { 0 };
+
+	if (d->promiscuous && rte_eth_promiscuous_disable(d->port_id) != 0 &&
+	    ask_now(d, SIOCGIFFLAGS, &r) == 0) {
+		r.ifr_flags &= (short)~IFF_PROMISC;
+		(void)ask_now(d, SIOCSIFFLAGS, &r);
+	}
+	d->promiscuous = false;
 }
 
 static struct rl_sockets
 sockets(const struct rl_netdev *d)
 {
 	return (struct rl_sockets){
-		.iface = d->iface,
+		.ifindex = (int)d->ifindex,
 		.xdp = strcmp(d->kind->name, "net_af_xdp") == 0,
 	};
 }
@@ -420,9 +432,7 @@ rl_netdev_close(struct rl_netdev *d)
 
 	pipe_hold(&before);
 	rl_hush_begin(&hush);
-	if (d->promiscuous)
-		(void)rte_eth_promiscuous_disable(d->port_id);
-	d->promiscuous = false;
+	take_own(d);
 	have_done(close_it, d);
 	have_done(nothing, d);
 	have_done(nothing, d);
@@ -474,7 +484,8 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 				      ? (uint32_t)strtoul(text, NULL, 10)
 				      : MEMIF_BUFFER;
 	}
-	d->mtu = d->live && d->iface[0] != '\0' ? iface_mtu(d->iface) : 0;
+	d->ifindex = if_nametoindex(d->iface);
+	d->mtu = rl_netdev_mtu(d);
 	args = rte_dev_devargs(info.device);
 	snprintf(d->vdev, sizeof(d->vdev), "%s,%s", name,
 		 args != NULL && args->args != NULL ? args->args : "");
@@ -564,7 +575,7 @@ not_written(struct rl_netdev *d, uint64_t errors)
 	const struct rl_sockets of = sockets(d);
 
 	if (d->asks_socket && errors != d->written_late &&
-	    rl_sockets_flush(&of) && iface_mtu(d->iface) >= d->mtu)
+	    rl_sockets_flush(&of) && rl_netdev_mtu(d) >= d->mtu)
 		d->written_late = errors;
 	return errors - d->written_late;
 }

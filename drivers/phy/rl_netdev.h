@@ -39,6 +39,7 @@ struct rl_netdev {
 	const char *name;	/**< the caller's */
 	const struct rl_driver *kind;
 	char iface[RL_IFNAME];	/**< kernel interface behind it, or empty */
+	unsigned int ifindex; /**< of it: it may be renamed; 0: none */
 	char driver[32];
 	uint16_t port_id;
 	uint16_t queues;   /**< that it receives by, see check_queues */
@@ -137,6 +138,9 @@ void rl_netdev_let_go(struct rl_netdev *d);
  */
 int rl_netdev_take_back(struct rl_netdev *d, struct rte_mempool *pool,
 			uint16_t mtu, char *err, size_t len);
+
+/** Control thread. The MTU of its interface now; 0: not known. */
+uint32_t rl_netdev_mtu(const struct rl_netdev *d);
 
 /** Control thread. Counts since the first start. */
 void rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st);

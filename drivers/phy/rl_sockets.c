@@ -4,7 +4,6 @@
 #include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
-#include <net/if.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,12 +54,6 @@ each_socket(const struct rl_sockets *s, int at, socket_fn fn, void *ctx)
 			fn(fd, ctx);
 }
 
-static int
-index_of(const struct rl_sockets *s)
-{
-	return s->iface[0] == '\0' ? 0 : (int)if_nametoindex(s->iface);
-}
-
 /* PACKET_IGNORE_OUTGOING has no effect in a group of sockets (fanout). */
 static void
 take_no_outgoing(int fd, RL_UNUSED void *ctx)
@@ -86,7 +79,7 @@ name_it(int fd, void *ctx)
 void
 rl_sockets_begin(const struct rl_sockets *s)
 {
-	int ifindex = index_of(s);
+	int ifindex = s->ifindex;
 
 	if (s->xdp)
 		each_socket(s, 0, name_it, &ifindex);
@@ -103,11 +96,10 @@ note_fd(int fd, void *ctx)
 int
 rl_sockets_any(const struct rl_sockets *s)
 {
-	const int ifindex = index_of(s);
 	int fd = -1;
 
-	if (ifindex != 0)
-		each_socket(s, ifindex, note_fd, &fd);
+	if (s->ifindex != 0)
+		each_socket(s, s->ifindex, note_fd, &fd);
 	return fd;
 }
 
@@ -149,12 +141,11 @@ ask_xdp(int fd, void *ctx)
 uint64_t
 rl_sockets_missed(const struct rl_sockets *s, uint64_t before)
 {
-	const int ifindex = index_of(s);
 	uint64_t missed = s->xdp ? 0 : before;
 
-	if (ifindex == 0)
+	if (s->ifindex == 0)
 		return before;
-	each_socket(s, ifindex, s->xdp ? ask_xdp : ask_packet, &missed);
+	each_socket(s, s->ifindex, s->xdp ? ask_xdp : ask_packet, &missed);
 	return missed;
 }
 
@@ -169,10 +160,9 @@ ask_to_send(int fd, void *ctx)
 bool
 rl_sockets_flush(const struct rl_sockets *s)
 {
-	const int ifindex = index_of(s);
 	bool all = true;
 
-	if (ifindex != 0)
-		each_socket(s, ifindex, ask_to_send, &all);
+	if (s->ifindex != 0)
+		each_socket(s, s->ifindex, ask_to_send, &all);
 	return all;
 }

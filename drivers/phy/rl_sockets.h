@@ -12,7 +12,7 @@
 
 /** Sockets of AF_XDP at an interface, or else of AF_PACKET. */
 struct rl_sockets {
-	const char *iface;
+	int ifindex; /**< it may be renamed; 0: none */
 	bool xdp;
 };
 

@@ -58,7 +58,8 @@ rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id)
 void
 rl_unplug_watch_iface(struct rl_unplug *u, const char *iface, bool xdp)
 {
-	const struct rl_sockets s = { .iface = iface, .xdp = xdp };
+	const struct rl_sockets s = { .ifindex = (int)if_nametoindex(iface),
+				      .xdp = xdp };
 
 	memset(u, 0, sizeof(*u));
 	u->name = iface;

@@ -97,7 +97,7 @@ static void
 watch(struct rl_wire_dev *w)
 {
 	w->present = true;
-	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
+	w->ifindex = w->dev.live ? w->dev.ifindex : 0;
 	if (w->dev.kind->hardware)
 		rl_unplug_watch(&w->unplug, w->dev.name, w->dev.port_id);
 	else if (w->ifindex != 0)

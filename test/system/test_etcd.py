@@ -203,6 +203,29 @@ def an_etcd_that_lost_its_data_is_filled_again():
 
 
 @case
+def one_begins_anew_beside_tables_that_etcd_has_lost():
+    """The others have tables whose recipes the new etcd never had."""
+    with Both() as net, Etcd(net) as etcd:
+        at = net.begin()
+        have = int(re.search(r"epoch (\d+) ", net.show(at)).group(1))
+        ip("-n", net.ns[0], "link", "set", "c0", "down")
+        net.newer(have)
+        etcd.kill()
+        shutil.rmtree(etcd.dir)
+        etcd.start()
+        for i in (0, 1):
+            net.until(i, "left:there right:there", "controller in process")
+        net.settle()
+        for i in (0, 1):
+            net.process[i].kill()
+            net.process[i].wait()
+            net.start(i)
+            net.meet_both()
+            net.settle()
+        exchange(net, 400)
+
+
+@case
 def the_controller_goes_to_the_other_process_by_command():
     with Both() as net, Etcd(net):
         at = net.begin()

@@ -231,7 +231,7 @@ def processes_of_two_fabrics_do_not_train_and_say_what_differs():
         net.start(0)
         net.start(1)
         end = time.monotonic() + 30
-        want = "the other end has another link or endpoint"
+        want = "the fabric file of the other end differs in link or endpoint"
         while net.errors().count(want) < 4 and time.monotonic() < end:
             time.sleep(0.2)
         assert net.errors().count(want) == 4, net.errors()

@@ -147,8 +147,11 @@ def what_one_process_broke_by_itself_breaks_the_whole():
         m, out = judge(1, report("a"), report("b", **{key: 1}))
         assert m["unclean_reports"] == 1, (key, m)
         assert "1 reports are of runs that are unclean" in out, out
-    m, _ = judge(1, report("a", drained=False), report("b"))
+        assert "process b: %s: 1\n" % key in out, out
+    m, out = judge(1, report("a", drained=False, unwritten_frames=2),
+                   report("b"))
     assert m["unclean_reports"] == 1, m
+    assert "process a: unwritten_frames: 2, did not come to rest\n" in out, out
 
 
 @case

@@ -33,8 +33,9 @@
 #define ATTACH_DEV_SAME(X)                                                     \
 	X(dev)                                                                 \
 	X(open) X(l2) X(file_frames) X(file_truncated) X(end_noted)            \
-		X(gone_noted) X(cut_noted)
+		X(gone_noted) X(cut_noted) X(mtu)
 #define ATTACH_DEV_DIFFERS(X)                                                  \
+	X(mtu_due_ns) /* a time of its own */                                  \
 	X(cfg)	   /* memory of its own */                                     \
 	X(port)	   /* compared by its own fields */                            \
 	X(rx_pool) /* memory of its own */                                     \
@@ -77,7 +78,7 @@
 	X(rounds) /* read while it leaves */
 #define RL_NETDEV_SAME(X)                                                      \
 	X(kind)                                                                \
-	X(queues)                                                              \
+	X(queues) X(ifindex)                                                   \
 	X(live) X(asks_socket) X(promiscuous) X(mtu) X(mtu_max) X(rx_bytes)    \
 		X(tx_bytes) X(buffer_bytes) X(socket_missed) X(discarded)      \
 			X(written_late) X(calls)

@@ -106,13 +106,19 @@ def suspects(reports):
     return sorted(out, key=lambda s: -number(s, "count"))
 
 
+def unclean(r):
+    """What is wrong with a run whatever the others say."""
+    return (["%s: %d" % (key, number(r, key)) for key in UNCLEAN
+             if number(r, key)] +
+            ["did not come to rest"] * (r.get("drained") is False))
+
+
 def add_up(reports, m):
     """Adds what each process saw without the others."""
     for r in reports:
         for key in OWN:
             m[key] += number(r, key + "_packets")
-        m["unclean"] += (any(number(r, key) for key in UNCLEAN) +
-                         (r.get("drained") is False))
+        m["unclean"] += bool(unclean(r))
 
 
 def edge_of(reports):
@@ -173,6 +179,9 @@ def lines(reports, m):
         yield ("%(unclean)d reports are of runs that are unclean by themselves" %
                m)
     for r in reports:
+        if unclean(r):
+            yield "process %s: %s" % (merge.process_of(r),
+                                      ", ".join(unclean(r)))
         outages = number(r.get("channel", {}), "outages")
         if outages:
             yield ("process %s: etcd did not answer %d times, %.1f s in all" %

@@ -180,6 +180,71 @@ a_recipe_reaches_all_and_late_comers(void **state)
 	pair_close(p);
 }
 
+static void
+check_same(struct pair *p, const char *key, const char *want)
+{
+	char *text = fake_get(p->etcd, key);
+
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static bool
+both_have(struct pair *p, uint32_t n)
+{
+	return both(p, RL_OOB_STORED) == n && both(p, RL_OOB_RECIPE) == n;
+}
+
+static bool
+both_have_one(struct pair *p)
+{
+	return both_have(p, 1);
+}
+
+static bool
+both_have_two(struct pair *p)
+{
+	return both_have(p, 2);
+}
+
+static bool
+two_stored(struct pair *p)
+{
+	return fake_count(p->etcd, "/reflit/tables/00000000") == 2;
+}
+
+/* Devices have tables of them: one that begins anew must find them. */
+static void
+recipes_that_the_store_has_lost_are_put_back(void **state)
+{
+	struct pair *p = pair_open(2);
+	const uint8_t link_out[4] = { 0, 1, 0, 0 }, dev_out[4] = { 0 };
+	struct rl_tables_recipe r = { .epoch = 5, .link_out = link_out,
+				      .dev_out = dev_out, .digest = 7 };
+	char *text;
+
+	(void)state;
+	UNTIL(p, settled);
+	for (uint32_t n = 1; n <= 2; n++, r.epoch = 9) {
+		const int at = left_rules(p) ? 0 : 1;
+
+		assert_int_equal(rl_oob_store(p->side[at].oob, &r), 0);
+		UNTIL(p, n == 1 ? both_have_one : both_have_two);
+	}
+	text = fake_get(p->etcd, "/reflit/tables/0000000005");
+	fake_wipe(p->etcd);
+	UNTIL(p, nobody_rules);
+	UNTIL(p, two_stored);
+	check_same(p, "/reflit/tables/0000000005", text);
+	/* also by one that never had the office: it alone is left */
+	side_drop(&p->side[left_rules(p) ? 0 : 1]);
+	fake_wipe(p->etcd);
+	UNTIL(p, two_stored);
+	check_same(p, "/reflit/tables/0000000005", text);
+	free(text);
+	pair_close(p);
+}
+
 /* A member says who it is; and while one server answers, no other is asked. */
 static void
 a_member_is_this_process_at_the_server_that_answers(void **state)
@@ -318,6 +383,7 @@ main(void)
 		cmocka_unit_test(a_deposed_process_can_write_nothing),
 		cmocka_unit_test(an_etcd_that_does_not_answer_ends_the_rule_before_the_lease_does),
 		cmocka_unit_test(a_recipe_reaches_all_and_late_comers),
+		cmocka_unit_test(recipes_that_the_store_has_lost_are_put_back),
 		cmocka_unit_test(
 			a_member_is_this_process_at_the_server_that_answers),
 		cmocka_unit_test(a_watch_that_ends_restarts_and_misses_nothing),

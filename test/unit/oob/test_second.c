@@ -35,6 +35,7 @@
 	X(floor)       /* grows over all lives: that is what it is for */      \
 	X(me)	       /* joined again above that floor */                     \
 	X(incarnation) /* of its start: another store has other revisions */   \
+	X(kept)	       /* texts of the store's recipes */                      \
 	X(ranged_rev)  /* read with ranged_office */                           \
 	X(ranged_lease)                                                        \
 	X(lease)      /* the newest */                                         \
