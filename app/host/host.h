@@ -190,6 +190,13 @@ bool host_rounds_passed(const struct host *h, const uint64_t since[],
 			uint64_t n);
 
 /**
+ * Control thread. Waits until every running lcore has made a whole round: it then
+ * knows of each order, and has recorded what its ports showed.
+ * @return false: not within @p ns
+ */
+bool host_wait_round(struct host *h, uint64_t ns);
+
+/**
  * Control thread. @return name of a role that is not idle, for messages; or
  * NULL
  */

@@ -294,6 +294,21 @@ host_rounds_passed(const struct host *h, const uint64_t since[],
 	return true;
 }
 
+bool
+host_wait_round(struct host *h, uint64_t ns)
+{
+	const uint64_t limit_ns = host_now(h) + ns;
+	uint64_t rounds[RTE_MAX_LCORE];
+
+	host_rounds(h, rounds);
+	while (h->running && !host_rounds_passed(h, rounds, 1)) {
+		if (host_now(h) >= limit_ns)
+			return false;
+		host_run(h, 100 * RL_NS_PER_US);
+	}
+	return true;
+}
+
 void
 host_run(struct host *h, uint64_t ns)
 {

@@ -239,20 +239,8 @@ capture_counts(const struct capture *c, uint64_t *frames, uint64_t *dropped)
 static bool
 release(const struct captures *cs, struct capture *c)
 {
-	struct host *h = cs->host;
-	const uint64_t limit_ns = host_now(h) + RELEASE_LIMIT_NS;
-	uint64_t rounds[RTE_MAX_LCORE];
-
 	set_taps(cs, c, false);
-	if (!h->running)
-		return true;
-	host_rounds(h, rounds);
-	while (!host_rounds_passed(h, rounds, 1)) {
-		if (host_now(h) >= limit_ns)
-			return false;
-		host_run(h, 100 * RL_NS_PER_US);
-	}
-	return true;
+	return host_wait_round(cs->host, RELEASE_LIMIT_NS);
 }
 
 int

@@ -16,6 +16,7 @@
 #include "report.h"
 
 #define BAR 40
+#define EVENTS_WAIT_NS (100 * RL_NS_PER_MS)
 
 int
 cmd_set_verbose(struct app *app, RL_UNUSED const char *const arg[])
@@ -147,10 +148,13 @@ cmd_show_routes(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Events count their time from the start. */
+/* What ports have shown so far is among the events. These count their time from
+   the start. */
 static void
 events_begin(struct app *app)
 {
+	(void)host_wait_round(&app->host, EVENTS_WAIT_NS);
+	watch_pump(&app->watch);
 	facts_set(&app->facts, "since {start_utc}:\n",
 		  FACTS(FACT_T("start_utc", app->start_utc)));
 	facts_list(&app->facts, "events");
@@ -160,7 +164,6 @@ int
 cmd_show_events(struct app *app, const char *const arg[])
 {
 	const struct watch *w = &app->watch;
-	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	struct host_lost lost;
 	uint64_t n = 20;
 
@@ -169,8 +172,8 @@ cmd_show_events(struct app *app, const char *const arg[])
 				 WATCH_EVENTS);
 	if (app->checking)
 		return 0;
-	n = rl_min_u64(n, kept);
 	events_begin(app);
+	n = rl_min_u64(n, rl_min_u64(w->nevents, WATCH_EVENTS));
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
 		event_say(app, &w->event[i % WATCH_EVENTS], &app->facts);
 	host_lost(&app->host, &lost);
@@ -191,7 +194,6 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct watch *w = &app->watch;
-	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	uint32_t first = 0;
 
 	if (command_find_link(app, arg[0], &first, NULL) != 0 ||
@@ -200,7 +202,8 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	if (app->checking)
 		return 0;
 	events_begin(app);
-	for (uint64_t i = w->nevents - kept; i < w->nevents; i++) {
+	for (uint64_t i = w->nevents - rl_min_u64(w->nevents, WATCH_EVENTS);
+	     i < w->nevents; i++) {
 		const struct host_rec *r = &w->event[i % WATCH_EVENTS];
 
 		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&
