@@ -3,6 +3,7 @@
 """Ports over the sockets of other programs [PHY-8]: net_memif, net_vhost,
 net_virtio_user. Files that a killed process left, those of a living one, frames
 longer than a buffer, peers that come late or end and come again, and the end."""
+import fcntl
 import json
 import os
 import signal
@@ -203,6 +204,44 @@ def links_wait_for_a_peer_and_train_with_the_one_that_follows_it():
                     p.say("quit\n")
                 ended(right)
                 ended(second)
+
+
+def until_asleep(pid, where, limit=60):
+    """The first thread of a process waits in a function of the kernel's; some
+    kernels do not say in which."""
+    begun = time.monotonic()
+    while time.monotonic() < begun + limit:
+        with open("/proc/%d/wchan" % pid, encoding="ascii") as f:
+            at = f.read()
+        if where in at or at == "0" and time.monotonic() > begun + 5:
+            return
+        time.sleep(0.01)
+    raise AssertionError("never in " + where)
+
+
+@case
+def a_link_that_trains_before_its_carrier_is_asked_for_stays_up():
+    """The control thread cannot write, so that its first step comes late."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("the control thread polls, too: one CPU")
+    with Box() as box:
+        ours, theirs = os.pipe()
+        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(theirs, b"." * 4096)
+        p = subprocess.Popen(
+            [REFLIT, *memif(box.path("m")), "--", "--config",
+             box.write("c.cfg", MEMIF % ""), "--cmdline-file",
+             box.write("commands", "say begins\nwait up 60s\nwait 200ms\n"
+                       "show events 1000\nquit\n")], cwd=ROOT,
+            stdout=theirs, stderr=subprocess.PIPE, text=True)
+        os.close(theirs)
+        until_asleep(p.pid, "pipe_write")
+        time.sleep(1)
+        with open(ours, encoding="utf-8") as f:
+            out = f.read()
+        err = p.communicate(timeout=120)[1]
+    assert p.returncode in (0, 1) and "s0-s1#0 up, epoch 1" in out, (out, err)
+    assert " dead, " not in out and "epoch 2" not in out, out
 
 
 @case
