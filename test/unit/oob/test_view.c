@@ -64,6 +64,8 @@ end(void **state)
 	free(o.up.msg);
 	free(o.down.msg);
 	free(o.store);
+	for (unsigned int i = 0; i < OOB_RECIPES; i++)
+		free(o.kept[i].text);
 	return o.head != NULL;
 }
 
