@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the test suite: about ten minutes on two CPUs. The last line is
+# Builds and runs the test suite: about fifteen minutes on two CPUs. The last line is
 # "N passed, N failed". Lines before it name what could not run.
 #
 #   devtools/test.sh            all tests, plain
 #   devtools/test.sh --sanitize what CI runs: also with sanitizers (address, undefined
-#                               behaviour, threads), under twenty minutes
+#                               behaviour, threads), twenty to twenty-five minutes
 #   devtools/test.sh --full     with --sanitize, and each case of long sweeps
 #   devtools/test.sh --long     with --full, and the long runs as well, all guests
 #                               among them (an hour more)
