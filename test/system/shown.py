@@ -3,6 +3,7 @@
 test is that program."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -41,6 +42,14 @@ def fetch(url, body=None, headers=None, method=None):
         return e.code, e.read(), e.headers
 
 
+def listed(path, name):
+    """Names of an X-macro."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        text = re.search(r"#define %s\(X\)(.*?[^\\])\n" % name, f.read(),
+                         re.DOTALL)[1]
+    return re.findall(r"\bX\(([\w.]+)\)", text)
+
+
 class Shown:
     """A fabric and a page that shows it."""
 
@@ -76,6 +85,17 @@ class Shown:
         status, body, _ = fetch(self.url + path)
         assert status == 200, (status, body)
         return json.loads(body)
+
+    def ask(self, what):
+        """What telemetry's /reflit/WHAT answers."""
+        return self.get("/api/ask?s=0&c=/reflit/" + what)
+
+    def show(self, line):
+        """Lines of the prompt's `show LINE`; telemetry has long ones in pieces."""
+        status, answer = self.order("show " + line)
+        assert status == 200 and answer["result"] == 0, (line, answer)
+        assert answer["lines_left_off"] == 0, line
+        return answer["text"]
 
     def order(self, line, headers=(("X-Reflit-Order", "1"),)):
         status, body, _ = fetch(self.url + "/api/order?s=0", line.encode(),

@@ -12,19 +12,11 @@ import os
 import re
 
 import openmetrics
-from reflit_test import ROOT, Box, case, main
-from shown import Shown, fetch, until
+from reflit_test import Box, case, main
+from shown import Shown, fetch, listed, until
 
 PORT, CORE, EP, FLOW, TRAFFIC = range(1, 6)
 VCS = range(8)
-
-
-def listed(path, name):
-    """Names of an X-macro."""
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        text = re.search(r"#define %s\(X\)(.*?[^\\])\n" % name, f.read(),
-                         re.DOTALL)[1]
-    return re.findall(r"\bX\(([\w.]+)\)", text)
 
 
 COUNTERS = {PORT: listed("lib/link/rl_port_counters.h", "RL_PORT_COUNTERS"),
@@ -65,22 +57,21 @@ class All:
         os.environ["REFLIT_PLANT"] = "FACTS"
         self.tel, self.text, self.json = {}, {}, {}
         with Box() as box, Shown(box) as shown:
-            self.shown = shown
-            until(lambda: self.ask("links")["state"] == ["UP"] * 4)
-            until(lambda: self.ask("flows")["total"] == 2)
+            until(lambda: shown.ask("links")["state"] == ["UP"] * 4)
+            until(lambda: shown.ask("flows")["total"] == 2)
             for what in ("links", "flows", "classes", "traffic", "latency",
                          "latency,0", "latency,3", "histogram",
                          *("port," + p for p in PORTS),
                          *("switch," + d for d in DEVICES),
                          *("endpoint," + e for e in ENDPOINTS)):
-                self.tel[what] = self.ask(what)
+                self.tel[what] = shown.ask(what)
             for line in ("traffic", "flow", "replay", "histogram",
                          "histogram 3", "errors all",
                          *("port " + p for p in PORTS),
                          *("counters " + p for p in PORTS),
                          *("counters " + d for d in DEVICES)):
-                self.text[line] = self.order(line)
-                self.json[line] = json.loads("".join(self.order(line +
+                self.text[line] = shown.show(line)
+                self.json[line] = json.loads("".join(shown.show(line +
                                                                 " json")))
             status, body, _ = fetch(shown.url + "/metrics")
             assert status == 200
@@ -101,16 +92,6 @@ class All:
                            self.tel["flows"]["tx_acked"])}}
         for of in self.number.values():
             assert sorted(of.values()) == list(range(1, len(of) + 1)), of
-
-    def ask(self, what):
-        return self.shown.get("/api/ask?s=0&c=/reflit/" + what)
-
-    def order(self, line):
-        """What the prompt says; telemetry has long lines in pieces."""
-        status, answer = self.shown.order("show " + line)
-        assert status == 200 and answer["result"] == 0, (line, answer)
-        assert answer["lines_left_off"] == 0, line
-        return answer["text"]
 
     def counters(self, kind, name):
         first = kind * 100000 + self.number[kind][name] * 1000
@@ -499,20 +480,14 @@ NOT_ASKED = {"failovers": set(), "recoveries": {"changes", "silent_devices"}}
 def failovers_and_recoveries_are_the_same_on_every_face():
     os.environ.pop("REFLIT_PLANT", None)
     with Box() as box, Shown(box) as shown:
-        def ask(what):
-            return shown.get("/api/ask?s=0&c=/reflit/" + what)
-
-        def order(line):
-            status, answer = shown.order(line)
-            assert status == 200 and answer["result"] == 0, (line, answer)
-            return "".join(answer["text"])
-
+        ask = shown.ask
         until(lambda: ask("links")["state"] == ["UP"] * 4)
-        order("link s0-s1#0 down")
+        status, answer = shown.order("link s0-s1#0 down")
+        assert status == 200 and answer["result"] == 0, answer
         until(lambda: ask("failovers")["total"] == 2)
         until(lambda: {"open"} & set(ask("recoveries")["outcome"]) == set()
               and ask("recoveries")["total"] > 0)
-        prompt = json.loads(order("show recoveries json"))["recoveries"]
+        prompt = json.loads("".join(shown.show("recoveries json")))["recoveries"]
         asked = {what: ask(what) for what in ("failovers", "recoveries")}
         report = shown.end()
     assert prompt == report["recoveries"][:len(prompt)], prompt

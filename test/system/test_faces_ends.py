@@ -12,8 +12,8 @@ import os
 import re
 
 import openmetrics
-from reflit_test import FIGURE1, ROOT, Box, case, main
-from shown import Shown, fetch, until
+from reflit_test import FIGURE1, Box, case, main
+from shown import Shown, fetch, listed, until
 
 CONFIG = FIGURE1 + """
 controller: { mode = "off"; };
@@ -27,17 +27,10 @@ WIRES, PORTS = {"net_null2": 1, "net_null3": 2}, {"net_null0": 11,
                                                   "net_null1": 12}
 
 
-def listed(name):
-    with open(os.path.join(ROOT, "test/system/plant_ends.c"),
-              encoding="utf-8") as f:
-        text = re.search(r"#define %s_FACTS\(X\)(.*?[^\\])\n" % name, f.read(),
-                         re.DOTALL)[1]
-    return re.findall(r"\bX\((\w+)\)", text)
-
-
 def planted(k, *lists):
     """{list.name: number} of the k-th end."""
-    names = ["%s.%s" % (of, name) for of in lists for name in listed(of)]
+    names = ["%s.%s" % (of, name) for of in lists for name in listed(
+        "test/system/plant_ends.c", of + "_FACTS")]
     return {name: (7000000 + k * 1000 + n) * (LIVE if name[:3] == "PHY" else 1)
             for n, name in enumerate(names, 1)}
 
@@ -64,6 +57,16 @@ MIRRORED = 119  # letters of an event, or of a reason, that it has at all
 SHOWN = ("wires", "traffic", "lcores", "alarms", "events 1000")
 
 
+def joined(pieces):
+    """Whole lines, none of which is as long as a piece."""
+    lines = [""]
+    for piece in pieces:
+        lines[-1] += piece
+        if len(piece) < PIECE:
+            lines.append("")
+    return lines[:-1]
+
+
 class All:
     """What each face said of one run."""
     one = None
@@ -72,18 +75,19 @@ class All:
         os.environ["REFLIT_PLANT"] = "ENDS"
         with Box() as box, Shown(box, CONFIG, reflit=("--allow-orders",),
                                  eal=EAL) as shown:
-            self.shown = shown
-            until(lambda: self.ask("links")["state"].count("UP") == 3)
-            until(lambda: self.ask("traffic")["edge_cut_frames"] > 0)
-            self.order("link s0-s1#0 down")
-            until(lambda: self.ask("failovers")["total"] == 2)
-            until(lambda: len({a for a in self.ask("alarms")["where"]
+            ask = shown.ask
+            until(lambda: ask("links")["state"].count("UP") == 3)
+            until(lambda: ask("traffic")["edge_cut_frames"] > 0)
+            status, answer = shown.order("link s0-s1#0 down")
+            assert status == 200 and answer["result"] == 0, answer
+            until(lambda: ask("failovers")["total"] == 2)
+            until(lambda: len({a for a in ask("alarms")["where"]
                                if a[:10] == "link s0-s1"}) == 2)
-            self.before = self.ask("lcores")
-            self.text = {line: self.order("show " + line) for line in SHOWN}
-            self.json = {line: json.loads("".join(self.order(
-                "show " + line + " json"))) for line in SHOWN}
-            self.tel = {what: self.ask(what) for what in (
+            self.before = ask("lcores")
+            self.text = {line: joined(shown.show(line)) for line in SHOWN}
+            self.json = {line: json.loads("".join(shown.show(line + " json")))
+                         for line in SHOWN}
+            self.tel = {what: ask(what) for what in (
                 "traffic", "lcores", "alarms", "events")}
             status, body, _ = fetch(shown.url + "/metrics")
             assert status == 200
@@ -92,20 +96,6 @@ class All:
             self.end = shown.reflit.communicate(timeout=60)[0]
             with open(box.path("report.json"), encoding="utf-8") as f:
                 self.report = json.load(f)
-
-    def ask(self, what):
-        return self.shown.get("/api/ask?s=0&c=/reflit/" + what)
-
-    def order(self, line):
-        status, answer = self.shown.order(line)
-        assert status == 200 and answer["result"] == 0, (line, answer)
-        assert answer["lines_left_off"] == 0, line
-        out = [""]
-        for piece in answer["text"]:
-            out[-1] += piece
-            if len(piece) < PIECE:
-                out.append("")
-        return out[:-1]
 
     def metric(self, name):
         """{labels: value}, without who says so."""

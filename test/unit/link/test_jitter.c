@@ -66,7 +66,8 @@ asks_into_the_dark(bool slow, uint64_t later_ns, uint64_t dark_ns,
 	return n;
 }
 
-/* At 0.1, 0.2, ... 12.7 ms and then each 10 ms; or at 25.5, 51.1, 91 ms. */
+/* After 0.1, 0.2, ... 6.4 ms, and then every 10 ms; on other wires the interval
+ * doubles up to 40 ms. */
 static void
 an_ask_that_a_slow_wire_lost_is_soon_told_again(void **state)
 {
