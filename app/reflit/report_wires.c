@@ -181,8 +181,8 @@ report_print_wires(const struct app *app)
 		gone = dropped(d);
 		if (gone != 0)
 			printf("%s: its driver dropped %" PRIu64
-			       " frames; what flits were in them, the "
-			       "link sent again\n", d->dev.name, gone);
+			       " frames; the link sent any flits in them "
+			       "again\n", d->dev.name, gone);
 		print_steer(app, i);
 		if (refused(app, i, why)[0] != '\0')
 			printf("%s: did not train: %s\n", d->dev.name, why);
@@ -192,8 +192,7 @@ report_print_wires(const struct app *app)
 			       "taken\n", d->dev.name, auth_errors(app, i));
 		if (d->stats.tx_errors != 0)
 			printf("%s: %" PRIu64 " frames could not be written; "
-			       "what flits were in them, the link sent "
-			       "again\n",
+			       "the link sent any flits in them again\n",
 			       d->dev.name, d->stats.tx_errors);
 	}
 }

@@ -275,9 +275,9 @@ port_retry_ask_due(const struct rl_port *port, uint64_t now_ns)
 
 /*
  * The interval doubles from one timer up to the longest round trip: a single late
- * frame may have made that long, and an ask costs no more than a frame. On a
- * slow wire that is often, and where errors take asks and answers, too, an ill
- * link would be found late: there it ends at ASK_SLOW_NS.
+ * frame may have made that long, and an ask costs no more than a frame. On slow
+ * wires late frames are common, and an ill wire loses asks and answers, too. There
+ * the interval grows no further than ASK_SLOW_NS, so that the link is found ill.
  */
 static uint64_t
 ask_interval(const struct rl_port *port)
