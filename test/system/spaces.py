@@ -87,7 +87,7 @@ class Processes:
         for dev in (*self.devices, "p"):
             quiet_up(dev, self.ns[i])
         quiet_up(self.out[i])
-        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
         s.bind((self.out[i], 0x88b6))
         s.settimeout(0.1)

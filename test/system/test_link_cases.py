@@ -138,8 +138,8 @@ def frozen_acks_end_in_replays_retrains_and_death():
 def an_unlimited_replay_count_never_retrains():
     """[LINK-C14] and what has come is asked for, not sent again [LINK-C16]."""
     c, _ = run(DEAF + "replay_limit = 255; replay_timer_ns = 100000;",
-               during=MUTE % "wait 200ms\n",
-               packets=3000, args=["--load", "0.05"])
+               during=MUTE % "wait 200ms\n",  # under way for a second
+               packets=10000, args=["--load", "0.05"])
     assert c["retrains"] == 0 and c["deaths"] == 0, c
     assert c["tx_ask"] >= 2 and c["rx_duplicate_seq"] == 0, c
 

@@ -304,7 +304,7 @@ def frames_for_a_fixed_station_go_to_it_alone_though_it_never_spoke():
 DHCP_CLIENT = """
 import os, socket, struct, sys, time
 flag = 0x8000 if sys.argv[1] == "broadcast" else 0
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 s.bind(("eth0", 0x0800))
 s.settimeout(0.2)
 mac = s.getsockname()[4]

@@ -67,8 +67,7 @@ class Wide:
                    "peer", "name", name, *more, "netns", self.ns)
                 quiet_up(name, self.ns)
                 quiet_up(self.ns + name)
-                s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
-                                  socket.htons(3))
+                s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
                 s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
                 s.bind((self.ns + name, 0x0800))
                 s.settimeout(0.1)

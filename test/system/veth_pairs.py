@@ -52,8 +52,8 @@ class Pairs:
                                             more) for i in (0, 1)]
 
     def raw(self, i, timeout=5):
-        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
-                          socket.htons(0x0003))
+        # until it is bound, one of a protocol hears all interfaces
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         s.bind((self.names[i], 0x0003))
         s.settimeout(timeout)
         return s
